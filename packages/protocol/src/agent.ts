@@ -1,0 +1,1 @@
+export * from "./gen/agent/v1/all_pb.js";

@@ -1,0 +1,1 @@
+export * from "./gen/aiserver/v1/all_pb.js";
