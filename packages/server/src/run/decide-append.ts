@@ -1,0 +1,56 @@
+import { decideMessage, isKv, startsRun } from "./decide-message.js";
+import type { Answer } from "./answer.js";
+import type { Draft } from "./draft.js";
+import { fault } from "./faults.js";
+import type { RunInput } from "./inputs.js";
+import { outcomeOf } from "./phases.js";
+import { classify, nextNumber, ready } from "./sequence.js";
+
+type AppendInput = Extract<RunInput, { kind: "append" | "numbers" }>;
+
+/** Accepts an append, and lets every message whose turn has come have its effect (A1-A5). */
+export function decideAppend(draft: Draft, input: AppendInput): Answer {
+  if (input.kind === "numbers") {
+    draft.add({ kind: "numbers-seen", numbers: input.numbers });
+    deliver(draft, undefined);
+    return { kind: "accepted" };
+  }
+  const { sequence } = draft.state;
+  const number = input.number === "next" ? nextNumber(sequence) : input.number;
+  const arrival = classify(sequence, number, input.hash);
+  if (arrival === "duplicate") return { kind: "duplicate" };
+  // A run that has ended keeps nothing any more; what still arrives is late.
+  if (outcomeOf(draft.state.phase)) return { kind: "late" };
+  if (arrival === "conflict") {
+    const detail = `Append number ${number} was accepted before with other bytes; it must not be used again.`;
+    return { kind: "refused", fault: fault("append/conflict", detail) };
+  }
+  const { limits } = draft.world;
+  const waits = sequence.inbox.size >= limits.inboxCount || sequence.inboxBytes >= limits.inboxBytes;
+  if (waits && number !== sequence.next) {
+    const detail = `${sequence.inbox.size} appends wait for an earlier one. Send the missing append, number ${sequence.next ?? 0}, first.`;
+    return { kind: "refused", fault: fault("append/overflow", detail) };
+  }
+  const { hash, bytes, alsoSeen, message } = input;
+  draft.add({ kind: "append-stored", number, hash, bytes, alsoSeen, starts: startsRun(message) });
+  deliver(draft, { number, input });
+  return { kind: "accepted" };
+}
+
+function deliver(draft: Draft, arrived: { number: number; input: AppendInput & { kind: "append" } } | undefined): void {
+  // Answers about blobs never wait behind a missing number: the one who waits may be waiting for them (A5).
+  if (arrived && isKv(arrived.input.message)) applyOne(draft, arrived.number, arrived.input);
+  for (let next = ready(draft.state.sequence); next; next = ready(draft.state.sequence)) {
+    const own = arrived?.number === next.number ? arrived.input : undefined;
+    applyOne(draft, next.number, own ?? { message: draft.world.logic.decode(next.bytes) });
+  }
+}
+
+function applyOne(
+  draft: Draft,
+  number: number,
+  input: Pick<AppendInput & { kind: "append" }, "message"> & Partial<AppendInput & { kind: "append" }>,
+): void {
+  decideMessage(draft, number, input.message, input.options);
+  draft.add({ kind: "append-applied", number });
+}
