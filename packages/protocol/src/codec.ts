@@ -1,1 +1,17 @@
-export {};
+/**
+ * Our own small codecs around the generated code: the append payload, the Connect envelope, the two stream
+ * messages. Only the hex of an append needs Node (`Buffer`).
+ */
+export { appendPayload, encodeHex } from "./append-payload.js";
+export {
+  compressedFlag,
+  type EndStreamError,
+  type Envelope,
+  EnvelopeReader,
+  encodeEnvelope,
+  endStreamEnvelope,
+  endStreamFlag,
+} from "./envelope.js";
+export { MalformedMessage } from "./malformed-message.js";
+export { decodeClientMessage, decodeServerMessage, encodeClientMessage, encodeServerMessage } from "./messages.js";
+export { countUnknownFields } from "./unknown-fields.js";
