@@ -4,7 +4,7 @@ import type { Draft } from "./draft.js";
 import { fault } from "./faults.js";
 import type { RunInput } from "./inputs.js";
 import { outcomeOf } from "./phases.js";
-import { classify, nextNumber, ready } from "./sequence.js";
+import { classify, isNext, nextNumber, ready } from "./sequence.js";
 
 type AppendInput = Extract<RunInput, { kind: "append" | "numbers" }>;
 
@@ -26,13 +26,15 @@ export function decideAppend(draft: Draft, input: AppendInput): Answer {
     return { kind: "refused", fault: fault("append/conflict", detail) };
   }
   const { limits } = draft.world;
-  const waits = sequence.inbox.size >= limits.inboxCount || sequence.inboxBytes >= limits.inboxBytes;
-  if (waits && number !== sequence.next) {
+  const { hash, bytes, alsoSeen, message } = input;
+  const starts = startsRun(message);
+  const full = sequence.inbox.size >= limits.inboxCount || sequence.inboxBytes >= limits.inboxBytes;
+  // What has its effect at once takes no room; it may be the very one the others wait for.
+  if (full && !isKv(message) && !isNext(sequence, { number, starts })) {
     const detail = `${sequence.inbox.size} appends wait for an earlier one. Send the missing append, number ${sequence.next ?? 0}, first.`;
     return { kind: "refused", fault: fault("append/overflow", detail) };
   }
-  const { hash, bytes, alsoSeen, message } = input;
-  draft.add({ kind: "append-stored", number, hash, bytes, alsoSeen, starts: startsRun(message) });
+  draft.add({ kind: "append-stored", number, hash, bytes, alsoSeen, starts });
   deliver(draft, { number, input });
   return { kind: "accepted" };
 }

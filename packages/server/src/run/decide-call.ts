@@ -29,16 +29,23 @@ export function advanceCall(draft: Draft, callId: string): void {
   move(draft, call, draft.world.logic.continueCall(draft.state, call, execs, draft.world.now));
 }
 
-/** Closes a call nobody will finish, with a result that says why (I-31). */
+/** Closes a call nobody will finish, with a result that says why (I-31). Starts no call that waits for its lock. */
 export function abandonCall(draft: Draft, call: CallState, why: string): void {
-  move(draft, call, draft.world.logic.abandonCall(draft.state, call, why));
+  close(draft, call, draft.world.logic.abandonCall(draft.state, call, why));
 }
 
 function move(draft: Draft, call: CallState, next: CallMove): void {
-  if (next.kind === "run") {
+  if (next.kind === "run" && next.executions.length > 0) {
     for (const { key, args } of next.executions) openExec(draft, call.callId, key, args);
     return;
   }
+  if (next.kind === "finish") close(draft, call, next);
+  // A call that neither finishes nor asks for anything would wait for ever.
+  else abandonCall(draft, call, "The tool neither finished nor asked for anything.");
+  releaseLock(draft, call);
+}
+
+function close(draft: Draft, call: CallState, next: CallMove & { kind: "finish" }): void {
   const { text, isError, toolCall, encoded } = next;
   const images = next.images.map(({ mediaType, blob }) => ({ mediaType, blobId: blob.id }));
   draft.add(
@@ -49,7 +56,6 @@ function move(draft: Draft, call: CallState, next: CallMove): void {
     },
   );
   if (next.facts) draft.add({ kind: "facts-changed", facts: next.facts });
-  releaseLock(draft, call);
 }
 
 function releaseLock(draft: Draft, closed: CallState): void {

@@ -11,15 +11,15 @@ export function decideProjection(
   draft: Draft,
   input: Extract<RunInput, { kind: "projected" | "projection-failed" }>,
 ): Answer {
-  if (input.kind === "projection-failed") {
-    drop(draft, input.revision, input.why);
-    return { kind: "accepted" };
-  }
-  const { projection } = input;
   const { checkpoint } = draft.state;
-  if (checkpoint.pending || projection.revision <= checkpoint.settled) return { kind: "late" };
-  offer(draft, projection);
-  publishIfReady(draft);
+  const revision = input.kind === "projected" ? input.projection.revision : input.revision;
+  if (checkpoint.pending || revision <= checkpoint.settled) return { kind: "late" };
+  if (input.kind === "projected") {
+    offer(draft, input.projection);
+    publishIfReady(draft);
+  } else {
+    drop(draft, revision, input.why);
+  }
   return { kind: "accepted" };
 }
 

@@ -33,7 +33,7 @@ function fold(state: RunState, record: RunRecord, at: number): RunState {
       };
     }
     case "facts-changed":
-      return { ...state, facts: record.facts };
+      return { ...state, facts: { ...state.facts, ...record.facts } };
     case "owner-changed":
       return { ...state, ownedSince: at };
     case "notice":
@@ -118,6 +118,7 @@ function fold(state: RunState, record: RunRecord, at: number): RunState {
       return {
         ...(record.reason === "blocked" ? closed : stepDone(closed)),
         usage: addUsage(closed.usage, record.usage),
+        passUsage: record.usage.outputTokens > 0 ? record.usage : closed.passUsage,
         interruptions: cut ? closed.interruptions + 1 : 0,
         lastEnd: record.reason,
         // A pass that never reached the model does not count.

@@ -53,7 +53,7 @@ export interface RunLogic {
   decode(bytes: Uint8Array): AgentClientMessage;
   /** Reads the message that starts the run, or says why it cannot start. */
   begin(key: RunKey, message: AgentClientMessage, at: number): Beginning | Fault;
-  /** Facts once the client answered the question for its context; null when it did not. */
+  /** The facts that change once the client answered the question for its context; null when it did not. */
   withContext(facts: Facts, message: ExecClientMessage | null): Facts;
   /** True when the bytes are the blob they are said to be. */
   isBlob(id: BlobId, bytes: Uint8Array): boolean;

@@ -66,6 +66,7 @@ export type RunRecord =
       /** Blobs the client is known to hold. */
       readonly held: readonly BlobId[];
     }
+  /** Facts that changed; the others stay. */
   | { readonly kind: "facts-changed"; readonly facts: Facts }
   | { readonly kind: "owner-changed" }
   /** A frame that changes no state. */

@@ -50,18 +50,32 @@ export function store(
   append: { number: number; hash: string; bytes: Uint8Array; alsoSeen: readonly number[]; starts: boolean },
   at: number,
 ): SequenceState {
-  const fixesBase = sequence.next === null && append.starts && append.number <= 1;
   return settle(
     {
       ...sequence,
-      next: fixesBase ? append.number : sequence.next,
-      done: withAll(sequence.done, append.alsoSeen),
+      next: fixesBase(sequence, append) ? baseOf(sequence, append.number) : sequence.next,
+      done: withAll(sequence.done, unstored(sequence, append.alsoSeen, append.number)),
       hashes: new Map(sequence.hashes).set(append.number, append.hash),
       inbox: new Map(sequence.inbox).set(append.number, append.bytes),
       inboxBytes: sequence.inboxBytes + append.bytes.byteLength,
     },
     at,
   );
+}
+
+/** Whether an append that was not stored before would be applied without waiting for another one. */
+export function isNext(sequence: SequenceState, append: { number: number; starts: boolean }): boolean {
+  return append.number === sequence.next || sequence.passed.has(append.number) || fixesBase(sequence, append);
+}
+
+/** The message that starts a run fixes the base, whatever came before it. */
+function fixesBase(sequence: SequenceState, append: { number: number; starts: boolean }): boolean {
+  return sequence.next === null && append.starts && append.number <= 1;
+}
+
+/** A client that used the number 0 counts from 0, also when its run starts with the message after it. */
+function baseOf(sequence: SequenceState, number: number): number {
+  return sequence.inbox.has(0) || sequence.done.has(0) ? 0 : number;
 }
 
 /** Marks a stored append as having had its effect. */
@@ -82,7 +96,7 @@ export function apply(sequence: SequenceState, number: number, at: number): Sequ
 
 /** Marks numbers that need no effect (heartbeats) as done. */
 export function see(sequence: SequenceState, numbers: readonly number[], at: number): SequenceState {
-  return settle({ ...sequence, done: withAll(sequence.done, numbers) }, at);
+  return settle({ ...sequence, done: withAll(sequence.done, unstored(sequence, numbers)) }, at);
 }
 
 /** Gives up waiting for the numbers below `upTo`. */
@@ -126,6 +140,11 @@ function settle(sequence: SequenceState, at: number): SequenceState {
   const settled = { ...sequence, next, done };
   const waits = settled.inbox.size > 0 && ready(settled) === undefined;
   return { ...settled, gapSince: waits ? (sequence.gapSince ?? at) : null };
+}
+
+/** A heartbeat that repeats the number of a stored append must not take that append's turn. */
+function unstored(sequence: SequenceState, numbers: readonly number[], storing?: number): readonly number[] {
+  return numbers.filter((number) => number !== storing && !sequence.hashes.has(number));
 }
 
 function withAll<T>(set: ReadonlySet<T>, more: readonly T[]): ReadonlySet<T> {

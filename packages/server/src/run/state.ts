@@ -110,7 +110,10 @@ export interface RunState {
   readonly nextExec: number;
   readonly blobs: BlobExchange;
   readonly checkpoint: CheckpointState;
+  /** The whole turn's. */
   readonly usage: Usage;
+  /** Of the last pass that reported any. */
+  readonly passUsage: Usage;
   /** When another owner took the run over, the first time being its creation. */
   readonly ownedSince: number;
 }
@@ -136,6 +139,7 @@ export function newRun(key: RunKey, at: number): RunState {
     blobs: { nextKv: 1, asked: new Map(), lost: new Set(), offered: new Map(), held: new Set() },
     checkpoint: { wanted: 0, settled: 0, pending: null },
     usage: noUsage,
+    passUsage: noUsage,
     ownedSince: at,
   };
 }

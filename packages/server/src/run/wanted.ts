@@ -45,6 +45,8 @@ export function deadlines(state: RunState, signs: Signs, limits: CoreLimits): re
 }
 
 function lifeDeadlines(state: RunState, signs: Signs, limits: CoreLimits): readonly Deadline[] {
+  // A finishing run has its outcome: the last checkpoint and the closing of executions bound what is left of it.
+  if (state.phase.kind === "checkpointing") return [];
   const found: Deadline[] = [];
   if (!state.request && state.phase.kind === "idle")
     found.push({ name: "start", at: from(state, state.createdAt) + limits.startMs });
