@@ -69,7 +69,7 @@ describe("loadConfig", () => {
       secrets: [],
       watchedFiles: [],
     });
-    expect(config.clients.map(({ name, disconnectGraceMs }) => [name, disconnectGraceMs])).toEqual([["sdk", 2_000]]);
+    expect(config.clients.map(({ name, disconnectGraceMs }) => [name, disconnectGraceMs])).toEqual([["sdk", 0]]);
   });
 
   it("reads the example of the design", async () => {

@@ -41,7 +41,7 @@ const builtInClients: readonly ClientRule[] = [
     name: "sdk",
     headers: { "x-cursor-client-type": "sdk" },
     onDisconnect: "cancel",
-    disconnectGraceMs: 2_000,
+    disconnectGraceMs: 0,
     contentType: "connect",
   },
 ];
