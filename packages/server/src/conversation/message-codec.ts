@@ -23,7 +23,7 @@ export function decodeMessage(bytes: Uint8Array): HistoryMessage | undefined {
   const text = typeof value.content === "string" ? value.content : undefined;
   switch (value.role) {
     case "system":
-      return { role: "system", content: text ?? parts.map((part) => String(part.text ?? "")).join("\n") };
+      return { role: "system", content: text ?? parts.map((part) => textOf(part.text, "")).join("\n") };
     case "user":
       return { role: "user", content: text === undefined ? parts.flatMap(userPart) : [{ type: "text", text }] };
     case "assistant":
@@ -44,10 +44,14 @@ function isObject(value: unknown): value is Loose {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+function textOf(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
+}
+
 function userPart(part: Loose): UserPart[] {
   if (part.type === "text" && typeof part.text === "string") return [{ type: "text", text: part.text }];
   if (part.type === "image" && typeof part.blobId === "string") {
-    return [{ type: "image", mediaType: String(part.mediaType ?? "image/png"), blobId: part.blobId }];
+    return [{ type: "image", mediaType: textOf(part.mediaType, "image/png"), blobId: part.blobId }];
   }
   return [];
 }
@@ -73,7 +77,7 @@ function resultPart(part: Loose): ToolResultPart[] {
     {
       type: "tool-result",
       toolCallId: part.toolCallId,
-      toolName: String(part.toolName ?? ""),
+      toolName: textOf(part.toolName, ""),
       result,
       ...(part.isError === true ? { isError: true } : {}),
       ...(images.length > 0 ? { images } : {}),
@@ -83,7 +87,7 @@ function resultPart(part: Loose): ToolResultPart[] {
 
 function image(part: Loose): { mediaType: string; blobId: string }[] {
   return typeof part.blobId === "string"
-    ? [{ mediaType: String(part.mediaType ?? "image/png"), blobId: part.blobId }]
+    ? [{ mediaType: textOf(part.mediaType, "image/png"), blobId: part.blobId }]
     : [];
 }
 

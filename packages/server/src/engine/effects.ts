@@ -1,4 +1,4 @@
-import type { RunInput } from "../run/inputs.js";
+import type { PassEvent, RunInput } from "../run/inputs.js";
 import type { RunState } from "../run/state.js";
 import { FaultError, fault } from "../run/faults.js";
 import type { Wanted } from "../run/wanted.js";
@@ -8,7 +8,11 @@ import type { TurnEffects } from "./ports.js";
 export interface EffectSink {
   /** Puts an input in the mailbox; resolves when there is room for more. */
   offer(input: RunInput): Promise<void>;
+  /** Puts an input in the mailbox; resolves once it had its effect. */
+  deliver(input: RunInput): Promise<unknown>;
   passAlive(): void;
+  /** A projection is over; another may be wanted by now. */
+  projectionDone(): void;
   problem(what: string, cause: unknown): void;
 }
 
@@ -41,24 +45,27 @@ export class RunningEffects {
 
   #startPass(state: RunState, number: number): void {
     const abort = new AbortController();
-    const running = { number, abort };
-    this.#pass = running;
-    const emit = (event: Extract<RunInput, { kind: "pass" }>["event"]) =>
-      abort.signal.aborted ? Promise.resolve() : this.#sink.offer({ kind: "pass", pass: number, event });
+    // It stays the running pass until the run wants another or none: its end may still lie in the mailbox, and
+    // starting it again meanwhile would call the model twice.
+    this.#pass = { number, abort };
+    let reported = false;
+    const emit = (event: PassEvent) => {
+      reported ||= isReport(event);
+      return abort.signal.aborted ? Promise.resolve() : this.#sink.offer({ kind: "pass", pass: number, event });
+    };
     const alive = () => this.#sink.passAlive();
     this.#turn
       .runPass(state, emit, alive, abort.signal)
+      .then(() => {
+        if (!reported && !abort.signal.aborted) throw new Error("the pass ended without a report");
+      })
       .catch((error: unknown) => {
         if (abort.signal.aborted) return;
         if (!FaultError.is(error)) this.#sink.problem("a pass failed unexpectedly", error);
-        const cause = FaultError.is(error)
-          ? error.fault
-          : fault("server/internal", "The turn failed unexpectedly. The server's log has the cause.");
-        return emit({ kind: "failed", fault: cause });
+        const unexpected = fault("server/internal", "The turn failed unexpectedly. The server's log has the cause.");
+        return emit({ kind: "failed", fault: FaultError.is(error) ? error.fault : unexpected });
       })
-      .finally(() => {
-        if (this.#pass === running) this.#pass = null;
-      });
+      .catch((error: unknown) => this.#sink.problem("a pass could not report its failure", error));
   }
 
   #startProjection(state: RunState, revision: number): void {
@@ -70,10 +77,16 @@ export class RunningEffects {
         this.#sink.problem("a checkpoint could not be projected", error);
         return { kind: "projection-failed", revision, why: "it could not be made" };
       })
-      .then((input) => {
+      .then((input) => this.#sink.deliver(input))
+      .catch((error: unknown) => this.#sink.problem("a checkpoint could not be handed over", error))
+      .finally(() => {
         this.#projection = null;
-        return this.#sink.offer(input);
-      })
-      .catch((error: unknown) => this.#sink.problem("a checkpoint could not be handed over", error));
+        this.#sink.projectionDone();
+      });
   }
+}
+
+/** True for the event that ends a pass. */
+function isReport(event: PassEvent): boolean {
+  return event.kind === "ended" || event.kind === "failed" || event.kind === "blobs-missing";
 }

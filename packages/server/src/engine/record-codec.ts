@@ -26,7 +26,7 @@ export function encodeRecord(record: RunRecord): Pick<LogRecord, "kind" | "body"
 export function decodeRecord(stored: LogRecord): RunRecord {
   const { v, ...rest } = stored.body as Record<string, Json>;
   if (typeof v !== "number" || v > recordVersion) {
-    const detail = `Record ${stored.position} has version ${String(v)}; this server reads up to ${recordVersion}. Start a newer Keyturn on this data folder.`;
+    const detail = `Record ${stored.position} has version ${JSON.stringify(v)}; this server reads up to ${recordVersion}. Start a newer Keyturn on this data folder.`;
     throw new FaultError(fault("run/unreadable", detail));
   }
   const field = payloadFields[stored.kind];

@@ -78,6 +78,10 @@ export class Runner {
     });
     this.#effects = new RunningEffects(services.turn, {
       offer: (input) => this.offer(input),
+      deliver: (input) => this.post(input),
+      projectionDone: () => {
+        if (!outcomeOf(this.#state.phase)) this.#reconcile();
+      },
       passAlive: () => {
         this.#signs = { ...this.#signs, passAt: services.clock.now() };
       },
@@ -133,7 +137,7 @@ export class Runner {
     this.#effects.stop();
     this.#disarm();
     this.#retire();
-    for (const subscription of [...this.#subscriptions]) subscription.close();
+    for (const subscription of this.#subscriptions) subscription.close();
   }
 
   /** Frames after a position: from memory where it reaches, else from the log. */

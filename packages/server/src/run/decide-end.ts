@@ -20,7 +20,8 @@ export function failRun(draft: Draft, cause: Fault): void {
   finish(draft, { kind: "failed", fault: cause });
 }
 
-function isFinishing(state: RunState): boolean {
+/** True once the outcome is known: nothing new begins any more. */
+export function isFinishing(state: RunState): boolean {
   return state.phase.kind === "checkpointing" || outcomeOf(state.phase) !== undefined;
 }
 

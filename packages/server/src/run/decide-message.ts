@@ -5,7 +5,7 @@ import type {
   KvClientMessage,
 } from "@keyturn/protocol/agent";
 import { advanceCall } from "./decide-call.js";
-import { cancelRun, failRun, startPass } from "./decide-end.js";
+import { cancelRun, failRun, isFinishing, startPass } from "./decide-end.js";
 import { confirmBlob, receiveBlob } from "./decide-checkpoint.js";
 import type { Draft } from "./draft.js";
 import { fault } from "./faults.js";
@@ -56,8 +56,9 @@ export function decideMessage(draft: Draft, number: number, message: AgentClient
 }
 
 function acceptRun(draft: Draft, message: AgentClientMessage, options: RunOptions): void {
-  // A client that lost its connection may send the request again under a new number: it is one run.
-  if (draft.state.request) return;
+  // A client that lost its connection may send the request again under a new number: it is one run. And one that
+  // ended before it began, by a cancel or an invalid request whose successors lay in the inbox, stays ended.
+  if (draft.state.request || isFinishing(draft.state)) return;
   const { logic, now } = draft.world;
   const begun = logic.begin(draft.state.key, message, now);
   if ("code" in begun) return failRun(draft, begun);

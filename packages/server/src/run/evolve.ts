@@ -121,8 +121,6 @@ function fold(state: RunState, record: RunRecord, at: number): RunState {
         passUsage: record.usage.outputTokens > 0 ? record.usage : closed.passUsage,
         interruptions: cut ? closed.interruptions + 1 : 0,
         lastEnd: record.reason,
-        // A pass that never reached the model does not count.
-        passes: record.reason === "blocked" ? closed.passes - 1 : closed.passes,
         phase: closed.phase.kind === "provider_running" ? { kind: "waiting_external", since: at } : closed.phase,
       };
     }

@@ -34,10 +34,12 @@ function bounded(kept: Kept, text: string): Kept {
   const all = kept.text + text;
   // Cutting only at twice the bound makes the copying linear in what streams by.
   if (all.length <= keep * 2) return { text: all, omitted: kept.omitted };
-  const markAt = all.indexOf(cutMark);
-  const head = markAt >= 0 && markAt <= keep ? all.slice(0, markAt) : wholeEnd(all.slice(0, keep / 2));
+  // Cut before: the head stays as it is, and the mark behind it was never output.
+  const marked = [keep / 2 - 1, keep / 2].find((at) => all.startsWith(cutMark, at));
+  const head = marked === undefined ? wholeEnd(all.slice(0, keep / 2)) : all.slice(0, marked);
   const tail = wholeStart(all.slice(-(keep / 2)));
-  return { text: head + cutMark + tail, omitted: kept.omitted + all.length - head.length - tail.length };
+  const fed = marked === undefined ? all.length : all.length - cutMark.length;
+  return { text: head + cutMark + tail, omitted: kept.omitted + fed - head.length - tail.length };
 }
 
 function wholeEnd(text: string): string {

@@ -74,7 +74,8 @@ function execDeadlines(state: RunState, signs: Signs, limits: CoreLimits): reado
   for (const exec of state.execs.values()) {
     const closing =
       exec.status === "answered" ? exec.answeredAt : exec.status === "open" ? exec.closeSeenAt : undefined;
-    if (closing !== undefined) found.push({ name: `exec-close:${exec.exec}`, at: closing + limits.execCloseGraceMs });
+    if (closing === undefined) continue;
+    found.push({ name: `exec-close:${exec.exec}`, at: from(state, closing) + limits.execCloseGraceMs });
   }
   // While nobody is connected nobody can answer: the grace decides, not the clocks of executions (I-10).
   if (signs.subscribers === 0) return found;
