@@ -46,6 +46,11 @@ export function decidePass(draft: Draft, pass: number, event: PassEvent | { kind
       }
       break;
     case "failed":
+      // An answer without anything in it is an answer all the same: the model is asked once more (I-101).
+      if (event.fault.code === "model/empty") {
+        endPass(draft, "stop", noUsage);
+        break;
+      }
       endPass(draft, "failed", noUsage, event.fault);
       failRun(draft, event.fault);
       break;
