@@ -137,6 +137,9 @@ describe("what cannot start says why", () => {
   });
 
   test("an action that starts nothing is named", () => {
-    expect(begin({ conversationId: "c" })).toMatchObject({ code: "request/invalid", detail: expect.stringContaining("no action") });
+    expect(begin({ conversationId: "c" })).toMatchObject({
+      code: "request/invalid",
+      detail: expect.stringContaining("no action"),
+    });
   });
 });

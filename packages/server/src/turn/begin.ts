@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import {
-  AgentMode,
   type AgentClientMessage,
+  AgentMode,
   type AgentRunRequest,
   ConversationStateStructureSchema,
   type RequestContext,
   type UserMessage,
   UserMessageSchema,
 } from "@keyturn/protocol/agent";
-import { blobOf, idOf, isBlob } from "../conversation/blob.js";
 import { namedBlobs } from "../conversation/base.js";
+import { blobOf, idOf, isBlob } from "../conversation/blob.js";
+import type { ModelGateway } from "../models/port.js";
 import { type Fault, fault } from "../run/faults.js";
 import type { Blob, BlobId, RunKey } from "../run/ids.js";
 import type { Beginning } from "../run/logic.js";
-import type { ModelGateway } from "../models/port.js";
 import { mcpRoutes } from "../tools/mcp-routes.js";
-import { type Mode, toFacts, type TurnFacts } from "./facts.js";
-import { mcpDefinitions, readContext, readSelected } from "./prompt/index.js";
+import { type Mode, type TurnFacts, toFacts } from "./facts.js";
+import { mcpDefinitions, readContext, readSelected, subagentPromptOf } from "./prompt/index.js";
 import { readTodos } from "./todos.js";
 
 /**
@@ -57,6 +57,7 @@ export function beginTurn(
     userMessage: userMessage?.id ?? null,
     customSystemPrompt: request.customSystemPrompt?.trim() || null,
     subagentType: request.subagentTypeName || null,
+    subagentPrompt: subagentPrompt(action.context, request.subagentTypeName),
     base: base?.id ?? null,
     context: action.context ? readContext(action.context) : null,
     mcp: mcpRoutes(mcpDefinitions(action.context, request.mcpTools?.mcpTools ?? [])),
@@ -74,6 +75,11 @@ export function beginTurn(
     wantsContext: !action.context && request.excludeWorkspaceContext !== true,
     userMessage: action.userMessage ?? null,
   };
+}
+
+/** The prompt of a custom subagent, as the client's context defines it. */
+export function subagentPrompt(context: RequestContext | undefined, type: string | null | undefined): string | null {
+  return (context && type && subagentPromptOf(context, type)) || null;
 }
 
 interface Action {

@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { type ExecClientMessage, ToolCallSchema } from "@keyturn/protocol/agent";
-import type { ExecArgsInit } from "@keyturn/protocol/init";
 import { decodeClientMessage } from "@keyturn/protocol/codec";
+import type { ExecArgsInit } from "@keyturn/protocol/init";
 import { blobOf } from "../conversation/blob.js";
 import type { CallMove, RunLogic } from "../run/logic.js";
 import type { CallState, ExecState, RunState } from "../run/state.js";

@@ -1,6 +1,6 @@
-import type { McpRoute, TodoState } from "../tools/tool.js";
 import type { BlobId } from "../run/ids.js";
 import type { Facts } from "../run/records.js";
+import type { McpRoute, TodoState } from "../tools/tool.js";
 import type { ContextFacts, SelectedFacts } from "./prompt/index.js";
 
 export type Mode = "agent" | "ask" | "plan" | "debug";
@@ -21,6 +21,8 @@ export interface TurnFacts {
   readonly userMessage: BlobId | null;
   readonly customSystemPrompt: string | null;
   readonly subagentType: string | null;
+  /** What the client's definition of the subagent type tells it. */
+  readonly subagentPrompt: string | null;
   /** The conversation state the request starts from; null for a new conversation. */
   readonly base: BlobId | null;
   readonly context: ContextFacts | null;

@@ -1,6 +1,6 @@
-import type { HistoryMessage, UserPart } from "../run/history.js";
-import type { RunState } from "../run/state.js";
 import type { ModelInfo } from "../models/port.js";
+import type { HistoryMessage, SystemMessage, UserPart } from "../run/history.js";
+import type { RunState } from "../run/state.js";
 import { offeredTools } from "../tools/catalogue.js";
 import { type TurnFacts, turnFacts } from "./facts.js";
 import { changedSections, renderSystem, renderUserMessage, systemSections } from "./prompt/index.js";
@@ -22,11 +22,12 @@ export function openingMessages(
     customSystemPrompt: facts.customSystemPrompt ?? undefined,
     toolNames,
     subagentType: facts.subagentType ?? undefined,
+    subagentPrompt: facts.subagentPrompt ?? undefined,
     modelName: model.displayName,
   });
   const system = history.find((message) => message.role === "system");
   const opening: HistoryMessage[] = system ? [] : [{ role: "system", content: renderSystem(sections) }];
-  const user = userMessage(facts, history, system ? changedSections(system.content, sections) : []);
+  const user = userMessage(facts, history, system ? changedSections(toldSoFar(system, history), sections) : []);
   return user ? [...opening, user] : opening;
 }
 
@@ -44,6 +45,7 @@ function userMessage(
     mode: facts.mode,
     previousMode: facts.previousMode ?? undefined,
     context: facts.context,
+    history,
     first,
     changedSections: changed,
     date: dateIn(facts.context?.env?.timeZone, facts.startedAt),
@@ -62,4 +64,11 @@ function dateIn(timeZone: string | undefined, at: number): string {
   } catch {
     return format("UTC");
   }
+}
+
+/** The system message and what later messages announced as changed: what the model has been told of its setting. */
+function toldSoFar(system: SystemMessage, history: readonly HistoryMessage[]): string {
+  const later = history.flatMap((message) => (message.role === "user" ? message.content : []));
+  const updates = later.flatMap((part) => (part.type === "text" && part.text.startsWith("<updated") ? part.text : []));
+  return [system.content, ...updates].join("\n");
 }

@@ -9,8 +9,8 @@ import { turnFacts } from "./facts.js";
 import { type HistoryLoader, lostHistoryNote } from "./load-history.js";
 import { turnMessages } from "./messages.js";
 import { openingMessages } from "./opening.js";
-import { toolContext } from "./tool-context.js";
 import type { TurnServices } from "./services.js";
+import { toolContext } from "./tool-context.js";
 
 /** How a pass reports: see the engine's port. */
 export interface PassReports {

@@ -5,7 +5,7 @@ import type { RunLogic } from "../run/logic.js";
 import type { RunState } from "../run/state.js";
 import { mcpRoutes } from "../tools/mcp-routes.js";
 import type { McpRoute } from "../tools/tool.js";
-import { beginTurn } from "./begin.js";
+import { beginTurn, subagentPrompt } from "./begin.js";
 import { callLogic } from "./calls.js";
 import { projectCheckpoint } from "./checkpoint.js";
 import { toFacts, turnFacts } from "./facts.js";
@@ -39,13 +39,17 @@ export function createTurn(services: TurnServices): Turn {
         const result = message?.message.case === "requestContextResult" ? message.message.value.result : undefined;
         const context = result?.case === "success" ? result.value.requestContext : undefined;
         if (!context) return {};
-        const { mcp } = turnFacts({ facts });
+        const { mcp, subagentType } = turnFacts({ facts });
         const known = (route: McpRoute) =>
           mcp.some(
             (one) => one.alias === route.alias || (one.server === route.server && one.toolName === route.toolName),
           );
         const fresh = mcpRoutes(mcpDefinitions(context, [])).filter((route) => !known(route));
-        return toFacts({ context: readContext(context), mcp: [...mcp, ...fresh] });
+        return toFacts({
+          context: readContext(context),
+          mcp: [...mcp, ...fresh],
+          subagentPrompt: subagentPrompt(context, subagentType),
+        });
       },
     },
     runPass: (state, emit, alive, signal) => runPass(services, loader, state, { emit, alive }, signal),

@@ -20,6 +20,7 @@ const emptyMessage = {
   selected: nothingSelected,
   mode: "agent" as const,
   context: null,
+  history: [],
   first: false,
   changedSections: [],
   date: "",

@@ -60,10 +60,10 @@ function skillsText({ skills, skillsLeftOut }: ContextFacts): string {
 
 function mcpText({ mcpServers, mcpServersLeftOut }: ContextFacts): string {
   return paragraphs(
-    ...mcpServers.map((server) => {
-      const identifier = server.identifier === server.name ? "" : server.identifier;
-      return block("server", { name: server.name, identifier }, server.text || "(gives no instructions)");
-    }),
+    // A server without instructions is known by its tools; naming it here would change nothing but the prefix.
+    ...mcpServers.map(({ name, identifier, text }) =>
+      block("server", { name, identifier: identifier === name ? "" : identifier }, text),
+    ),
     leftOutNotice(mcpServersLeftOut, "servers"),
   );
 }

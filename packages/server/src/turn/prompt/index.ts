@@ -2,12 +2,10 @@
 export { changedSections } from "./changed-sections.js";
 export type { ContextFacts } from "./context-facts.js";
 export { mcpDefinitions } from "./mcp-definitions.js";
-export type { Mode } from "./mode-text.js";
 export { subagentPromptOf } from "./read-capabilities.js";
 export { readContext } from "./read-context.js";
 export { readSelected } from "./read-selected.js";
 export { renderNote } from "./render-note.js";
 export { renderUserMessage } from "./render-user-message.js";
-export type { Section } from "./section.js";
-export type { SelectedFacts, SelectedImageSource } from "./selected-facts.js";
+export type { SelectedFacts } from "./selected-facts.js";
 export { renderSystem, systemSections } from "./system-sections.js";

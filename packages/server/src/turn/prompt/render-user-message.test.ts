@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { HistoryMessage } from "../../run/history.js";
 import { readContext } from "./read-context.js";
 import { renderNote } from "./render-note.js";
 import { renderUserMessage, type UserMessageInput } from "./render-user-message.js";
@@ -12,6 +13,7 @@ const bare: UserMessageInput = {
   selected: nothingSelected,
   mode: "agent",
   context: null,
+  history: [],
   first: false,
   changedSections: [],
   date: "",
@@ -181,4 +183,14 @@ test("file contents are otherwise left alone", () => {
 test("notes are marked as not the user's", () => {
   for (const note of ["interrupted", "empty"] as const) expect(renderNote(note)).toMatch(/^<note>\n.+\n<\/note>$/);
   expect(renderNote("interrupted")).toContain("Continue exactly where it stops");
+});
+
+test("what the last context block told is not told again; a changed one is", () => {
+  const render = (date: string, history: readonly HistoryMessage[]) =>
+    renderUserMessage({ ...bare, date, context, history });
+  const before = render("2026-12-01", []);
+  const told: HistoryMessage[] = [{ role: "user", content: before.map((text) => ({ type: "text", text })) }];
+  expect(before[0]).toContain("<context>");
+  expect(render("2026-12-01", told).some((part) => part.startsWith("<context>"))).toBe(false);
+  expect(render("2026-12-02", told)[0]).toContain("Date: 2026-12-02");
 });

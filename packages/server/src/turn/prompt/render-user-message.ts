@@ -1,3 +1,4 @@
+import type { HistoryMessage } from "../../run/history.js";
 import { contextBlock } from "./context-block.js";
 import type { ContextFacts } from "./context-facts.js";
 import { leftOutNotice } from "./cut-text.js";
@@ -14,11 +15,12 @@ export interface UserMessageInput {
   readonly mode: Mode;
   /** The mode of the turn before; absent when there was none. */
   readonly previousMode?: Mode;
-  /** On later messages only when its changing part (git, files) should be told again. */
   readonly context: ContextFacts | null;
+  /** The messages before, in which what has not changed since was told already. */
+  readonly history: readonly HistoryMessage[];
   readonly first: boolean;
   readonly changedSections: readonly Section[];
-  /** Like `2026-12-01 (Tuesday)`; on later messages empty unless it changed. */
+  /** Like `2026-12-01`. */
   readonly date: string;
   /** What to say about images, such as one that could not be loaded (I-52). */
   readonly imageNotes: readonly string[];
@@ -34,7 +36,7 @@ export interface UserMessageInput {
 export function renderUserMessage(input: UserMessageInput): string[] {
   const { entries, leftOut } = input.selected;
   const parts = [
-    contextBlock(input.context, input.date, input.first),
+    freshContext(input),
     ...input.changedSections.map((section) => block("updated", { name: section.name }, section.text)),
     modeText(input.mode, input.previousMode, input.context),
     ...entries.map(({ kind, label, text }) => block("selected", { kind, label }, text || "(no text)")),
@@ -42,4 +44,14 @@ export function renderUserMessage(input: UserMessageInput): string[] {
     block("images", {}, paragraphs(...input.imageNotes)),
   ];
   return [...parts.filter((part) => part !== ""), `<user_message>\n${input.text}\n</user_message>`];
+}
+
+/** The context block, unless the last one in the history told all of it. */
+function freshContext({ context, date, first, history }: UserMessageInput): string {
+  const now = contextBlock(context, date, first);
+  const texts = history.flatMap((message) => (message.role === "user" ? message.content : []));
+  const last = texts.findLast((part) => part.type === "text" && part.text.startsWith("<context>"));
+  if (last?.type !== "text") return now;
+  const isTold = now.split("\n").every((line) => last.text.includes(line));
+  return isTold ? "" : now;
 }

@@ -10,7 +10,7 @@ const namesOf = (sections: readonly Section[]) => sections.map((section) => sect
 
 test("the whole system message", async () => {
   const text = renderSystem(systemSections({ ...input, customSystemPrompt: "You also speak Latin." }));
-  await expect(`${text}\n`).toMatchFileSnapshot("./__snapshots__/system-message.md");
+  await expect(`${text}\n`).toMatchFileSnapshot("./__snapshots__/system-message.txt");
 });
 
 test("the workspace stands in lines of its own", () => {

@@ -6,12 +6,14 @@ import {
   RequestContextSchema,
 } from "@keyturn/protocol/agent";
 
+type ContextChanges = Exclude<MessageInitShape<typeof RequestContextSchema>, RequestContext>;
+
 /** For tests: a context as a client of a real project sends it. */
-export function sampleContext(changes: MessageInitShape<typeof RequestContextSchema> = {}): RequestContext {
+export function sampleContext(changes: ContextChanges = {}): RequestContext {
   return create(RequestContextSchema, { ...sample, ...changes });
 }
 
-const sample = {
+const sample: ContextChanges = {
   env: {
     osVersion: "linux 6.8",
     workspacePaths: ["/home/ada/engine", "/home/ada/notes"],
@@ -94,7 +96,7 @@ const sample = {
   hooksConfig: { configuredSteps: ["stop", "preCompact"] },
   adminCommandDenylist: ["rm -rf /"],
   userPermissionsAutoRun: { allowInstructions: ["npm test"], blockInstructions: ["deploying"] },
-} satisfies MessageInitShape<typeof RequestContextSchema>;
+};
 
 function globalType() {
   return { type: { case: "global" as const, value: {} } };
