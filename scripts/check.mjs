@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 
 const checks = [
-  ["format", "npx", ["biome", "ci", "--linter-enabled=false", "."]],
+  ["format", "npx", ["biome", "ci", "--colors=off", "--linter-enabled=false", "."]],
   ["lint", "npx", ["oxlint", "--type-aware", "--deny-warnings"]],
   ["types", "npx", ["tsc", "-b"]],
   ["import rule", "npx", ["depcruise", "packages", "--config", ".dependency-cruiser.cjs"]],

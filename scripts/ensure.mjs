@@ -19,7 +19,11 @@ step("dependencies", hashOf(["package.json", "package-lock.json", ...workspaces(
 );
 step("build", hashOf([...workspaces("tsconfig.json"), "tsconfig.base.json", ...sources()]), built, () => {
   for (const name of packages()) rmSync(join(root, "packages", name, "tsconfig.tsbuildinfo"), { force: true });
-  run("Building", process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b", ...packages().map((name) => `packages/${name}`)]);
+  run("Building", process.execPath, [
+    join(root, "node_modules/typescript/bin/tsc"),
+    "-b",
+    ...packages().map((name) => `packages/${name}`),
+  ]);
 });
 
 /** Runs the work of a step unless its inputs are those of the last time and its result is there. */
@@ -41,17 +45,25 @@ function built() {
 function run(what, command, args) {
   console.error(`keyturn: ${what} ...`);
   // npm is a .cmd on Windows, which only a shell can start.
-  const done = spawnSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], shell: process.platform === "win32" });
+  const done = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    shell: process.platform === "win32",
+  });
   if (done.error) fail(`${what} could not start: ${done.error.message}`);
   if (done.status !== 0) fail(`${what} failed (exit code ${done.status}). The lines above say why.`);
 }
 
 function packages() {
-  return readdirSync(join(root, "packages")).filter((name) => existsSync(join(root, "packages", name, "tsconfig.json")));
+  return readdirSync(join(root, "packages")).filter((name) =>
+    existsSync(join(root, "packages", name, "tsconfig.json")),
+  );
 }
 
 function workspaces(file) {
-  return packages().map((name) => `packages/${name}/${file}`).filter((path) => existsSync(join(root, path)));
+  return packages()
+    .map((name) => `packages/${name}/${file}`)
+    .filter((path) => existsSync(join(root, path)));
 }
 
 function sources() {
@@ -62,7 +74,11 @@ function files(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
-      return entry.isDirectory() ? files(path) : /\.(ts|json)$/.test(entry.name) && !/\.test\.ts$/.test(entry.name) ? [path] : [];
+      return entry.isDirectory()
+        ? files(path)
+        : /\.(ts|json)$/.test(entry.name) && !/\.test\.ts$/.test(entry.name)
+          ? [path]
+          : [];
     })
     .sort();
 }
@@ -71,7 +87,10 @@ function hashOf(paths) {
   const hash = createHash("sha256").update(process.versions.modules);
   for (const path of paths) {
     if (!existsSync(join(root, path)) || !statSync(join(root, path)).isFile()) continue;
-    hash.update(path).update("\0").update(readFileSync(join(root, path)));
+    hash
+      .update(path)
+      .update("\0")
+      .update(readFileSync(join(root, path)));
   }
   return hash.digest("hex");
 }

@@ -2,7 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx", "*.mjs"], { encoding: "utf8" });
+const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx", "*.mjs"], {
+  encoding: "utf8",
+});
 const exempt = /(^|\/)(gen|fixtures)\/|\.test\.tsx?$/;
 let failed = 0;
 for (const path of listed.stdout.split("\n").filter((name) => name && !exempt.test(name))) {

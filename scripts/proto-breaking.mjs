@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
-const base = ["origin/main", "main"].find((name) => git("rev-parse", "--verify", "--quiet", `${name}^{commit}`).status === 0);
+const base = ["origin/main", "main"].find(
+  (name) => git("rev-parse", "--verify", "--quiet", `${name}^{commit}`).status === 0,
+);
 const commit = base && git("rev-parse", base).stdout.trim();
 const has = commit && git("cat-file", "-e", `${commit}:packages/protocol/buf.yaml`).status === 0;
 if (!has) {
