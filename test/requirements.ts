@@ -8,7 +8,7 @@ export interface Requirement {
 
 /**
  * Every behaviour the system promises. A test proves one by naming its id in its title, e.g.
- * `test("appends in any order have one effect (A1, A2)", ...)`; test/coverage/requirements.test.ts collects them.
+ * `test("appends in any order have one effect (A1, A2)", ...)`; test/contract/requirements.test.ts collects them.
  */
 export const requirements: readonly Requirement[] = [
   { id: "T1", says: "BidiAppend: an empty ack once the append is in the log, never waiting for a model or tool" },
