@@ -13,7 +13,8 @@ export function decideProjection(
 ): Answer {
   const { checkpoint } = draft.state;
   const revision = input.kind === "projected" ? input.projection.revision : input.revision;
-  if (checkpoint.pending || revision <= checkpoint.settled) return { kind: "late" };
+  const due = revision > checkpoint.settled && revision <= checkpoint.wanted;
+  if (checkpoint.pending || !due) return { kind: "late" };
   if (input.kind === "projected") {
     offer(draft, input.projection);
     publishIfReady(draft);

@@ -94,6 +94,7 @@ describe("evolve", () => {
       turn: [{ kind: "text", pass: 1, text: "half" }],
       checkpoint: { wanted: 1, settled: 0, pending: null },
       usage,
+      passUsage: usage,
     });
     expect(evolve(evolve(state, started(2), 20), { ...endedPass("stop"), pass: 2 } as RunRecord, 21)).toMatchObject({
       interruptions: 0,
@@ -101,9 +102,9 @@ describe("evolve", () => {
     });
   });
 
-  it("does not count a pass that never reached the model, and completes no step", () => {
+  it("counts a pass that never reached the model, and completes no step", () => {
     expect(fold(accepted, started(1), endedPass("blocked"))).toMatchObject({
-      passes: 0,
+      passes: 1,
       lastEnd: "blocked",
       checkpoint: { wanted: 0 },
     });

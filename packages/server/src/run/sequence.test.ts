@@ -3,6 +3,7 @@ import {
   apply,
   classify,
   emptySequence,
+  hashOf,
   isNext,
   lowestWaiting,
   nextNumber,
@@ -30,7 +31,7 @@ describe("the order of appends", () => {
     expect(sequence).toEqual({
       next: base,
       done: new Set(),
-      hashes: new Map([[base, `h${base}`]]),
+      hashes: new Map([[0, new Map([[base, `h${base}`]])]]),
       inbox: new Map([[base, bytes]]),
       inboxBytes: 3,
       passed: new Set(),
@@ -53,8 +54,13 @@ describe("the order of appends", () => {
       next: null,
       done: new Set(),
       hashes: new Map([
-        [3, "h3"],
-        [2, "h2"],
+        [
+          0,
+          new Map([
+            [3, "h3"],
+            [2, "h2"],
+          ]),
+        ],
       ]),
       inbox: new Map([
         [3, bytes],
@@ -88,6 +94,17 @@ describe("the order of appends", () => {
     expect(classify(sequence, 1, "other")).toBe("conflict");
     expect(classify(sequence, 0, "below the base")).toBe("conflict");
     expect(classify(sequence, 2, "h2")).toBe("new");
+  });
+
+  it("knows the appends of a long run, the copy of each new one staying small (A2)", () => {
+    let sequence = stored(emptySequence, 1, { starts: true });
+    for (let number = 2; number <= 1_000; number += 1) sequence = done(stored(sequence, number), number - 1);
+    for (const number of [1, 127, 128, 500, 1_000]) {
+      expect(hashOf(sequence, number)).toBe(`h${number}`);
+      expect(classify(sequence, number, "other")).toBe("conflict");
+    }
+    expect(hashOf(sequence, 1_001)).toBeUndefined();
+    expect(Math.max(...[...sequence.hashes.values()].map((page) => page.size))).toBeLessThanOrEqual(128);
   });
 
   it("does not take a new numbering for the old one: another generation has a sequence of its own (A3)", () => {

@@ -6,8 +6,11 @@ export interface SequenceState {
   /** Lowest number not done; null until the message that starts a run fixed the base. */
   readonly next: number | null;
   readonly done: ReadonlySet<number>;
-  /** Hash of every stored append, so that a repetition is known from a conflict (A2). */
-  readonly hashes: ReadonlyMap<number, string>;
+  /**
+   * Hash of every stored append, so that a repetition is known from a conflict (A2). In pages of neighbouring numbers:
+   * a long run stores many thousands, and each new one copies its page and the list of pages only.
+   */
+  readonly hashes: ReadonlyMap<number, ReadonlyMap<number, string>>;
   readonly inbox: ReadonlyMap<number, Uint8Array>;
   readonly inboxBytes: number;
   /** Numbers given up as missing; one that comes all the same is still applied, once. */
@@ -26,11 +29,26 @@ export const emptySequence: SequenceState = {
   gapSince: null,
 };
 
+/** The hash of the append stored under a number, if there is one. */
+export function hashOf(sequence: SequenceState, number: number): string | undefined {
+  return sequence.hashes.get(pageOf(number))?.get(number);
+}
+
+function withHash(sequence: SequenceState, number: number, hash: string): SequenceState["hashes"] {
+  const page = new Map(sequence.hashes.get(pageOf(number))).set(number, hash);
+  return new Map(sequence.hashes).set(pageOf(number), page);
+}
+
+/** Part of the fold only in memory: no record knows of pages. */
+function pageOf(number: number): number {
+  return Math.floor(number / 128);
+}
+
 export type Arrival = "new" | "duplicate" | "conflict";
 
 /** What an arriving append is to the sequence. */
 export function classify(sequence: SequenceState, number: number, hash: string): Arrival {
-  const known = sequence.hashes.get(number);
+  const known = hashOf(sequence, number);
   if (known !== undefined) return known === hash ? "duplicate" : "conflict";
   if (sequence.passed.has(number)) return "new";
   const consumed = sequence.done.has(number) || (sequence.next !== null && number < sequence.next);
@@ -40,7 +58,7 @@ export function classify(sequence: SequenceState, number: number, hash: string):
 /** The number an append gets on a transport that orders by itself (HTTP/2). */
 export function nextNumber(sequence: SequenceState): number {
   let number = sequence.next ?? 0;
-  while (sequence.done.has(number) || sequence.hashes.has(number)) number += 1;
+  while (sequence.done.has(number) || hashOf(sequence, number) !== undefined) number += 1;
   return number;
 }
 
@@ -55,7 +73,7 @@ export function store(
       ...sequence,
       next: fixesBase(sequence, append) ? baseOf(sequence, append.number) : sequence.next,
       done: withAll(sequence.done, unstored(sequence, append.alsoSeen, append.number)),
-      hashes: new Map(sequence.hashes).set(append.number, append.hash),
+      hashes: withHash(sequence, append.number, append.hash),
       inbox: new Map(sequence.inbox).set(append.number, append.bytes),
       inboxBytes: sequence.inboxBytes + append.bytes.byteLength,
     },
@@ -144,7 +162,7 @@ function settle(sequence: SequenceState, at: number): SequenceState {
 
 /** A heartbeat that repeats the number of a stored append must not take that append's turn. */
 function unstored(sequence: SequenceState, numbers: readonly number[], storing?: number): readonly number[] {
-  return numbers.filter((number) => number !== storing && !sequence.hashes.has(number));
+  return numbers.filter((number) => number !== storing && hashOf(sequence, number) === undefined);
 }
 
 function withAll<T>(set: ReadonlySet<T>, more: readonly T[]): ReadonlySet<T> {
