@@ -29,7 +29,7 @@ test("a real process serves a run, stops gracefully, and serves the run again af
   expect(await second.stop("SIGINT")).toBe(0);
 });
 
-test("a stopping server ends its streams and is not ready (D5)", async () => {
+test("a stopping server ends its streams and is not ready [part of D5]", async () => {
   const server = await startServerProcess(folder.path);
   const session = await Session.open({ baseUrl: server.baseUrl, bearer: server.key, onExec: () => undefined });
   await session.ask("hello");

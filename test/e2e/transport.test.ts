@@ -5,6 +5,7 @@ import { AgentClientMessageSchema, BidiRequestIdSchema } from "@keyturn/protocol
 import { BidiAppendRequestSchema, ErrorDetails_Error, ErrorDetailsSchema } from "@keyturn/protocol/aiserver";
 import { encodeClientMessage, encodeEnvelope, encodeHex } from "@keyturn/protocol/codec";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTurn } from "../../packages/server/src/turn/turn.js";
 import { type ClientMessageInit, isUpdate, Session, type SessionOptions, userMessage } from "../support/driver.js";
 import { exchange } from "../support/post.js";
 import { openRunSse, type StreamEnd } from "../support/run-stream.js";
@@ -307,6 +308,24 @@ describe("what is refused before anything is done (I-140 to I-142)", () => {
       ]).toEqual([path, 400]);
     }
   });
+});
+
+test("an append never waits for the model (T1, I-04)", async () => {
+  const slow = await startTestServer({
+    config: "limits: { stopGraceMs: 200 }",
+    turn: (services) => ({ ...createTurn(services), runPass: () => new Promise(() => {}) }),
+  });
+  try {
+    const session = await Session.open(options({ baseUrl: slow.baseUrl, bearer: slow.key }));
+    await session.ask("hello");
+    await session.until((message) => isUpdate(message, "stepStarted"));
+    const startedAt = performance.now();
+    await session.send({ case: "clientHeartbeat", value: {} });
+    expect(performance.now() - startedAt).toBeLessThan(250);
+    session.close();
+  } finally {
+    await slow[Symbol.asyncDispose]();
+  }
 });
 
 function isHeartbeat(session: Session, index: number): boolean {

@@ -136,6 +136,12 @@ describe("command line", () => {
       `keyturn: 127.0.0.1:${port} is in use; stop the other program, or choose another port with --port\n`,
     ]);
     other.close();
+    // The key is not lost with the start that failed.
+    const next = start(["serve", "--port", "0"]);
+    await next.firstOutput;
+    expect(next.out.join("")).toContain("shown only this once");
+    next.signal();
+    await next.code;
   });
 
   test("a preset key that is too short is one clear line", async () => {

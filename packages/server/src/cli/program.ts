@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { version } from "../compose.js";
+import { version } from "../version.js";
 import { printSchema, validateConfig } from "./config.js";
 import { createKey, listKeys, revokeKey } from "./keys.js";
 import { listModels } from "./models.js";

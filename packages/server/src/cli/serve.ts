@@ -1,5 +1,6 @@
-import { type RunningServer, startServer, version } from "../compose.js";
+import { type RunningServer, startServer } from "../compose.js";
 import type { ServerConfig } from "../config/server-config.js";
+import { version } from "../version.js";
 import { CliError, type CommonOptions, configOf, explain, type Terminal } from "./terminal.js";
 
 /**

@@ -186,7 +186,7 @@ export class Runner {
         answers.push(decision.answer);
         drafts.push(...decision.records);
         state = decision.state;
-        if (decision.answer.kind === "late") this.#services.reports.lateInput(input.kind);
+        if (isLate(decision.answer)) this.#services.reports.lateInput(input.kind);
       } catch (error) {
         this.#services.reports.problem("an input could not be decided", this.key, error);
         answers.push({ error });
@@ -298,4 +298,9 @@ export class Runner {
     const { clock, logic, limits } = this.#services;
     return { now: clock.now(), signs: this.#signs, logic, limits };
   }
+}
+
+/** What came too late to matter, and is counted (C2). */
+function isLate(answer: Answer): boolean {
+  return answer.kind === "late" || (answer.kind === "accepted" && answer.late === true);
 }

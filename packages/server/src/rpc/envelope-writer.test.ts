@@ -47,14 +47,14 @@ describe("envelopes", () => {
 
   test("a large message goes out at once", () => {
     const { writer, chunks } = connection();
-    writer.write(new Uint8Array(100_000));
+    void writer.write(new Uint8Array(100_000));
     expect(chunks.map(({ length }) => length)).toEqual([100_005]);
   });
 
   test("a reader without room makes the next write wait (I-18)", async () => {
     const { writer, chunks, setFull, drain } = connection();
     setFull(true);
-    writer.write(Uint8Array.of(1));
+    void writer.write(Uint8Array.of(1));
     await tick();
     let went = false;
     const waiting = Promise.resolve(writer.write(Uint8Array.of(2))).then(() => (went = true));
@@ -68,7 +68,7 @@ describe("envelopes", () => {
 
   test("the end comes after everything that was written", () => {
     const { writer, chunks } = connection();
-    writer.write(Uint8Array.of(1));
+    void writer.write(Uint8Array.of(1));
     writer.end(Uint8Array.of(2, 0, 0, 0, 2, 0x7b, 0x7d));
     expect(bodies(chunks)).toEqual([
       [0, [1]],

@@ -135,24 +135,36 @@ export class Exchange {
 
   /** Cuts the connection (HTTP/1.1) or the stream (HTTP/2). */
   abort(): void {
-    if ("stream" in this.#response) this.#response.stream.close(constants.NGHTTP2_CANCEL);
+    this.#cut(constants.NGHTTP2_CANCEL);
+  }
+
+  #cut(code: number): void {
+    if ("stream" in this.#response) this.#response.stream.close(code);
     else this.#response.destroy();
   }
 
   /**
-   * What the client is still sending is read and forgotten for a moment, so that it gets to see the response; a
-   * reset would overtake it. Then the connection is cut.
+   * What the client is still sending is read and forgotten, so that it gets to see the response: a reset would overtake
+   * it. A moment after the whole response is out, or when it does not get out at all, the connection is cut.
    */
   #discardRest(): void {
     const { request } = this;
-    if (request.readableEnded || this.gone.aborted) return;
-    request.resume();
-    const timer = setTimeout(() => this.abort(), lingerMs);
+    let timer = setTimeout(() => this.abort(), lastBytesMs);
     timer.unref();
     const done = () => clearTimeout(timer);
-    request.once("end", done);
     this.gone.addEventListener("abort", done, { once: true });
+    this.#response.once("finish", () => {
+      done();
+      if (request.readableEnded || this.gone.aborted) return;
+      timer = setTimeout(() => this.#cut(constants.NGHTTP2_NO_ERROR), lingerMs);
+      timer.unref();
+      request.once("end", done);
+    });
+    if (!request.readableEnded) request.resume();
   }
 }
 
+/** How long the end of a response may take to a reader that is slow. */
+const lastBytesMs = 120_000;
+/** How long a client may go on sending after it has its response. */
 const lingerMs = 5_000;

@@ -5,7 +5,8 @@ import type { Fault } from "./faults.js";
  * Refused ones have had no effect and leave no record.
  */
 export type Answer =
-  | { readonly kind: "accepted" }
+  /** `late`: kept like every append, but what it answers is unknown, closed or answered already. */
+  | { readonly kind: "accepted"; readonly late?: true }
   | { readonly kind: "duplicate" }
   | { readonly kind: "late" }
   | { readonly kind: "refused"; readonly fault: Fault };

@@ -1,5 +1,6 @@
-import { decideMessage, isKv, startsRun } from "./decide-message.js";
+import type { AgentClientMessage } from "@keyturn/protocol/agent";
 import type { Answer } from "./answer.js";
+import { decideMessage, isAnswer, isKv, startsRun } from "./decide-message.js";
 import type { Draft } from "./draft.js";
 import { fault } from "./faults.js";
 import type { RunInput } from "./inputs.js";
@@ -36,7 +37,12 @@ export function decideAppend(draft: Draft, input: AppendInput): Answer {
   }
   draft.add({ kind: "append-stored", number, hash, bytes, alsoSeen, starts });
   deliver(draft, { number, input });
-  return { kind: "accepted" };
+  return hadNoEffect(draft, number, message) ? { kind: "accepted", late: true } : { kind: "accepted" };
+}
+
+/** An answer to something that is unknown, closed or answered already: kept, and told apart so that it is counted (C2). */
+function hadNoEffect(draft: Draft, number: number, message: AgentClientMessage): boolean {
+  return draft.records.length === 2 && isAnswer(message) && !draft.state.sequence.inbox.has(number);
 }
 
 function deliver(draft: Draft, arrived: { number: number; input: AppendInput & { kind: "append" } } | undefined): void {

@@ -1,8 +1,8 @@
-import { openExec } from "./open-exec.js";
 import type { Draft } from "./draft.js";
 import { callCompletedFrame, callStartedFrame } from "./frames.js";
 import type { PassEvent } from "./inputs.js";
 import type { CallMove } from "./logic.js";
+import { openExec } from "./open-exec.js";
 import type { CallState } from "./state.js";
 
 /** Opens a tool call as soon as the model has completed it, while its pass goes on (U1). */

@@ -5,11 +5,11 @@ import type {
   KvClientMessage,
 } from "@keyturn/protocol/agent";
 import { advanceCall } from "./decide-call.js";
-import { cancelRun, failRun, isFinishing, startPass } from "./decide-end.js";
 import { confirmBlob, receiveBlob } from "./decide-checkpoint.js";
+import { cancelRun, failRun, isFinishing, startPass } from "./decide-end.js";
 import type { Draft } from "./draft.js";
 import { fault } from "./faults.js";
-import { shellOutputFrame, userMessageFrame } from "./frames.js";
+import { abortFrame, shellOutputFrame, userMessageFrame } from "./frames.js";
 import { openExec } from "./open-exec.js";
 import type { RunOptions } from "./records.js";
 import type { ExecState } from "./state.js";
@@ -25,6 +25,12 @@ export function startsRun(message: AgentClientMessage): boolean {
 /** True for answers about blobs, which never wait for their turn. */
 export function isKv(message: AgentClientMessage): boolean {
   return message.message.case === "kvClientMessage";
+}
+
+/** True for messages that answer something the server asked. */
+export function isAnswer(message: AgentClientMessage): boolean {
+  const of = message.message.case;
+  return of === "execClientMessage" || of === "kvClientMessage" || of === "interactionResponse";
 }
 
 /** True for messages that only say "I am alive": they are counted, never stored (I9). */
@@ -110,6 +116,8 @@ export function giveUpExec(
   how: "thrown" | "closed" | "silent" | "aborted",
   error?: string,
 ): void {
+  // The client may still be at it; what nobody waits for any more is to be stopped (O3).
+  if (how === "silent") draft.notice(abortFrame(exec.exec));
   draft.add({ kind: "exec-answered", exec: exec.exec, how, error });
   draft.add({ kind: "exec-closed", exec: exec.exec });
   if (how !== "aborted") afterOutcome(draft, exec, null);

@@ -1,9 +1,9 @@
-import { openCall } from "./decide-call.js";
 import type { Answer } from "./answer.js";
+import { openCall } from "./decide-call.js";
 import { failRun } from "./decide-end.js";
 import type { Draft } from "./draft.js";
-import { fault } from "./faults.js";
 import { closeBlock, endPass } from "./end-pass.js";
+import { fault } from "./faults.js";
 import { deltaFrame, getBlobFrame } from "./frames.js";
 import type { PassEvent } from "./inputs.js";
 import { noUsage } from "./usage.js";
@@ -66,4 +66,9 @@ function askForBlobs(draft: Draft, blobs: readonly string[]): void {
     const kv = draft.state.blobs.nextKv;
     draft.add({ kind: "blob-asked", kv, blobId }, { frame: getBlobFrame(kv, blobId) });
   }
+  if (draft.state.blobs.asked.size > 0) return;
+  failRun(
+    draft,
+    fault("server/internal", "The history could not be loaded: it names blobs that were given up before."),
+  );
 }

@@ -1,7 +1,7 @@
-import { drop } from "./decide-checkpoint.js";
-import { giveUpExec } from "./decide-message.js";
-import { cancelRun, failRun } from "./decide-end.js";
 import { decideAppend } from "./decide-append.js";
+import { drop } from "./decide-checkpoint.js";
+import { cancelRun, failRun } from "./decide-end.js";
+import { giveUpExec } from "./decide-message.js";
 import type { Draft } from "./draft.js";
 import { fault } from "./faults.js";
 import { lowestWaiting } from "./sequence.js";
@@ -45,10 +45,10 @@ export function decideTimer(draft: Draft, name: string): void {
 }
 
 function closeGap(draft: Draft): void {
-  const { sequence, ownedSince, createdAt } = draft.state;
+  const { sequence, takeovers } = draft.state;
   const upTo = lowestWaiting(sequence);
   if (upTo === undefined) return;
-  if (ownedSince === createdAt) {
+  if (takeovers === 0) {
     const missing = sequence.next ?? 0;
     const detail = `Append number ${missing} never arrived, although ${upTo} did. The run cannot go on without it.`;
     return failRun(draft, fault("append/gap", detail));

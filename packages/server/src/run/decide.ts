@@ -1,9 +1,9 @@
+import type { Answer } from "./answer.js";
 import { decideAppend } from "./decide-append.js";
+import { decideProjection } from "./decide-checkpoint.js";
 import { cancelRun, failRun, settle } from "./decide-end.js";
 import { decidePass } from "./decide-pass.js";
-import { decideProjection } from "./decide-checkpoint.js";
 import { decideTimer } from "./decide-timer.js";
-import type { Answer } from "./answer.js";
 import { Draft, type RecordDraft, type World } from "./draft.js";
 import { fault } from "./faults.js";
 import type { RunInput } from "./inputs.js";

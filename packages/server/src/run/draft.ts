@@ -1,7 +1,7 @@
 import type { ServerMessageInit } from "@keyturn/protocol/init";
 import { evolve } from "./evolve.js";
-import type { Signs } from "./inputs.js";
 import type { Blob, BlobId } from "./ids.js";
+import type { Signs } from "./inputs.js";
 import type { CoreLimits } from "./limits.js";
 import type { RunLogic } from "./logic.js";
 import type { RunRecord } from "./records.js";

@@ -18,8 +18,8 @@ export function endPass(draft: Draft, reason: PassEnd, usage: Usage, cause?: Fau
 export function closeBlock(draft: Draft, channel: Channel, provider?: ProviderData): void {
   const { block } = draft.state;
   const visible = block?.channel === channel;
-  // Ended by something else than the open block: the open block goes on.
-  if (block && !visible) return;
+  // Ended by something else than the open block: that goes on, and provider data without text has a place of its own.
+  if (block && !visible && !provider) return;
   const frame =
     channel === "thinking" && visible ? { frame: thinkingCompletedFrame(draft.world.now - block.since) } : {};
   draft.add({ kind: "block-closed", channel, provider }, frame);

@@ -81,7 +81,7 @@ describe("evolve", () => {
     expect(state.turn).toEqual([{ kind: "thinking", pass: 1, text: "", durationMs: 0, provider }]);
   });
 
-  it("keeps the open block of a pass that ends, and counts a cut (D2)", () => {
+  it("keeps the open block of a pass that ends, and counts a cut [part of D2]", () => {
     const state = fold(accepted, started(1), said("half"), endedPass("interrupted"));
     expect(state).toEqual({
       ...fold(accepted),

@@ -35,7 +35,7 @@ function fold(state: RunState, record: RunRecord, at: number): RunState {
     case "facts-changed":
       return { ...state, facts: { ...state.facts, ...record.facts } };
     case "owner-changed":
-      return { ...state, ownedSince: at };
+      return { ...state, ownedSince: at, takeovers: state.takeovers + 1 };
     case "notice":
       return state;
     case "pass-started":
@@ -205,7 +205,11 @@ function closeBlock(
     record.channel === "text"
       ? { kind: "text", pass: state.passes, text, ...provider }
       : { kind: "thinking", pass: state.passes, text, durationMs: at - (state.block?.since ?? at), ...provider };
-  return { ...state, block: null, turn: [...state.turn, entry] };
+  return {
+    ...state,
+    block: state.block?.channel === record.channel ? null : state.block,
+    turn: [...state.turn, entry],
+  };
 }
 
 function withExec(state: RunState, id: number, change: (exec: ExecState) => ExecState): RunState {

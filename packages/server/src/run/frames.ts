@@ -1,7 +1,7 @@
 import type { ToolCall } from "@keyturn/protocol/agent";
 import type { ExecArgsInit, InteractionUpdateInit, ServerMessageInit } from "@keyturn/protocol/init";
-import type { AgentUserMessage } from "./logic.js";
 import type { BlobId } from "./ids.js";
+import type { AgentUserMessage } from "./logic.js";
 import type { Channel } from "./records.js";
 import type { Usage } from "./usage.js";
 

@@ -2,9 +2,8 @@ import type { AgentClientMessage, ExecClientMessage, ToolCall } from "@keyturn/p
 import type { ExecArgsInit } from "@keyturn/protocol/init";
 import type { Fault } from "./faults.js";
 import type { Blob, BlobId, RunKey } from "./ids.js";
-import type { ExecState } from "./state.js";
-import type { CallState, RunState } from "./state.js";
 import type { Facts } from "./records.js";
+import type { CallState, ExecState, RunState } from "./state.js";
 
 /** What a run-starting message asks for, read by the turn room. */
 export interface Beginning {

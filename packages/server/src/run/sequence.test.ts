@@ -141,7 +141,7 @@ describe("the order of appends", () => {
     expect(ready(unblocked)).toEqual({ number: 2, bytes });
   });
 
-  it("gives numbers up, and still applies one of them that comes after all, once (D1)", () => {
+  it("gives numbers up, and still applies one of them that comes after all, once [part of D1]", () => {
     const gap = stored(done(stored(emptySequence, 1, { starts: true }), 1), 4);
     const passed = pass(gap, 4, 300);
     expect(passed).toEqual({ ...gap, next: 4, passed: new Set([2, 3]), gapSince: null });

@@ -114,6 +114,8 @@ export interface RunState {
   readonly usage: Usage;
   /** Of the last pass that reported any. */
   readonly passUsage: Usage;
+  /** How often the run changed owners. */
+  readonly takeovers: number;
   /** When another owner took the run over, the first time being its creation. */
   readonly ownedSince: number;
 }
@@ -140,6 +142,7 @@ export function newRun(key: RunKey, at: number): RunState {
     checkpoint: { wanted: 0, settled: 0, pending: null },
     usage: noUsage,
     passUsage: noUsage,
+    takeovers: 0,
     ownedSince: at,
   };
 }

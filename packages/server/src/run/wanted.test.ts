@@ -66,7 +66,7 @@ describe("deadlines (R8)", () => {
     expect(deadlines(state, listening, limits)).toEqual([total, { name: "exec-silent:1", at: 17_000 }]);
   });
 
-  it("bounds a close without a result and a result without a close, each counted again by a new owner (P8, D1)", () => {
+  it("bounds a close without a result and a result without a close, each counted again by a new owner (P8) [part of D1]", () => {
     const close = { name: "exec-close:1", at: 3_500 };
     const seen = at2s(accepted, opened, { kind: "exec-close-seen", exec: 1 });
     const answered = at2s(accepted, opened, { kind: "exec-answered", exec: 1, how: "answered" });

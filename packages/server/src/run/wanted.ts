@@ -40,7 +40,7 @@ export function deadlines(state: RunState, signs: Signs, limits: CoreLimits): re
       name: `blob-ask:${kv}`,
       at: from(state, asked.at) + limits.blobMs,
     })),
-    ...checkpointDeadlines(state, limits),
+    ...checkpointDeadlines(state, signs, limits),
   ];
 }
 
@@ -51,7 +51,7 @@ function lifeDeadlines(state: RunState, signs: Signs, limits: CoreLimits): reado
   if (!state.request && state.phase.kind === "idle")
     found.push({ name: "start", at: from(state, state.createdAt) + limits.startMs });
   if (state.sequence.gapSince !== null) {
-    const takenOver = state.ownedSince !== state.createdAt;
+    const takenOver = state.takeovers > 0;
     const waitMs = takenOver ? limits.gapAfterTakeoverMs : limits.appendGapMs;
     found.push({ name: "gap", at: from(state, state.sequence.gapSince) + waitMs });
   }
@@ -89,9 +89,14 @@ function execDeadlines(state: RunState, signs: Signs, limits: CoreLimits): reado
   return found;
 }
 
-function checkpointDeadlines(state: RunState, limits: CoreLimits): readonly Deadline[] {
+function checkpointDeadlines(state: RunState, signs: Signs, limits: CoreLimits): readonly Deadline[] {
   const { pending, wanted: revision, settled } = state.checkpoint;
-  if (pending) return [{ name: "checkpoint", at: from(state, pending.since) + limits.blobMs }];
+  if (pending) {
+    const at = from(state, pending.since) + limits.blobMs;
+    // Blobs that nobody is there to take are not waited for.
+    const leftAt = signs.subscribers === 0 && signs.everSubscribed ? (signs.absentSince ?? at) : at;
+    return [{ name: "checkpoint", at: Math.min(at, Math.max(leftAt, pending.since) + limits.execCloseGraceMs) }];
+  }
   // A projection that never comes must not keep a finished turn from ending.
   if (state.phase.kind === "checkpointing" && revision > settled) {
     return [{ name: "checkpoint", at: from(state, state.phase.since) + limits.blobMs }];
