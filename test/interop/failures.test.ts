@@ -53,6 +53,19 @@ for (const { title, answer, says } of failures) {
 }
 
 scenario(
+  "what the SDK keeps of a failure reads as a title and a detail",
+  {
+    knownGap: "the SDK joins the two with a space, so a title has to end as a sentence does",
+    script: () => [{ status: 401, error: { type: "invalid_api_key", message: "Incorrect API key provided" } }],
+  },
+  async (world, sdk) => {
+    const run = await sdk.complete(await sdk.createAgent(world.agentOptions()), "Hello?");
+    expect((await run.ended()).status).toBe("error");
+    expect((await world.storedRuns()).at(-1)?.error).toMatch(/refused the API key[.:] scripted \(HTTP 401\)/);
+  },
+);
+
+scenario(
   "a vendor's stream that is cut after some text keeps the text and ends the run in a state to go on from",
   {
     script: () => [{ text: "Half of a sen", ending: "cut" }, { text: "Whole." }, { text: "Whole.", ending: "cut" }],

@@ -135,7 +135,9 @@ scenario(
     expect(calls.map(({ name }) => name)).toEqual(["lookup", "explode"]);
     expect(calls[0]).toMatchObject({ args: { id: 7, deep: { list: [1, "two", null] } }, pid: sdk.of("ready")[0]?.pid });
     const offered = objects(world.vendor.requests[0]?.body["tools"]).map((tool) => tool["function"]);
-    expect(offered).toContainEqual(expect.objectContaining({ name: "custom-user-tools-lookup", description: "Look somebody up." }));
+    expect(offered).toContainEqual(
+      expect.objectContaining({ name: "custom-user-tools-lookup", description: "Look somebody up." }),
+    );
     expect(toolResultsOf(world.vendor.requests[1])[0]).toContain("Alice");
     expect(toolResultsOf(world.vendor.requests[2])[1]).toContain("the fuse was short");
     expect(run.toolCalls("completed").map(({ name }) => name)).toEqual(["mcp", "mcp"]);
@@ -179,5 +181,36 @@ scenario(
     expect(writing.filter((name) => first?.includes(name) || second?.includes(name))).toEqual([]);
     expect(second).toEqual(first);
     expect(third).toEqual(expect.arrayContaining(writing));
+  },
+);
+
+scenario(
+  "searches and listings of a git workspace leave out git's own files and ignored ones",
+  {
+    knownGap: "Ls and Grep show .git; with a glob, files that git ignores are shown too",
+    git: true,
+    files: { "a.txt": "needle exit\n", ".gitignore": "build/\n", "build/b.txt": "needle\n" },
+    script: () => [
+      {
+        calls: [
+          { id: "a1", name: "Ls", args: { path: "." } },
+          { id: "a2", name: "Grep", args: { pattern: "needle|exit", output_mode: "files_with_matches" } },
+          { id: "a3", name: "Grep", args: { pattern: "needle", glob: "**/*.txt", output_mode: "files_with_matches" } },
+          { id: "a4", name: "Glob", args: { glob_pattern: "**/*" } },
+        ],
+      },
+      { text: "Found." },
+    ],
+  },
+  async (world, sdk) => {
+    const run = await sdk.complete(await sdk.createAgent(world.agentOptions()), "Look round");
+
+    expect((await run.ended()).status).toBe("finished");
+    const [listing, found, foundByName, named] = toolResultsOf(world.vendor.requests[1]);
+    for (const result of [listing, found, foundByName, named]) {
+      expect(result).toContain("a.txt");
+      expect(result).not.toMatch(/\.git\/|HEAD/);
+    }
+    for (const result of [found, foundByName, named]) expect(result).not.toContain("build/b.txt");
   },
 );

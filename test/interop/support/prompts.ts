@@ -24,7 +24,7 @@ export function textOf(message: ChatMessage | undefined): string {
   const content = message?.content;
   if (typeof content === "string") return content;
   return objects(content)
-    .map((part) => String(part["text"] ?? ""))
+    .map(({ text }) => (typeof text === "string" ? text : ""))
     .join("");
 }
 

@@ -220,7 +220,10 @@ export const sending = fc.oneof(
     weight: 4,
     arbitrary: fc
       .array(picks, { maxLength: 2 })
-      .map((numbers) => new Step(`heartbeats ${numbers}`, ({ driver }) => driver.give({ kind: "numbers", numbers }))),
+      .map(
+        (numbers) =>
+          new Step(`heartbeats ${numbers.join()}`, ({ driver }) => driver.give({ kind: "numbers", numbers })),
+      ),
   },
   { weight: 1, arbitrary: fc.constant(new Step("an append is lost", (drive) => drive.next++)) },
   {

@@ -13,7 +13,7 @@ export function encodeEntry(entry: LogEntry): string {
 
 /** Reads an entry back from its text form. */
 export function decodeEntry(text: string): LogEntry {
-  return JSON.parse(text, (_key, value) => (isHex(value) ? hexBytes(value.$hex) : value)) as LogEntry;
+  return JSON.parse(text, (_key, value: unknown) => (isHex(value) ? hexBytes(value.$hex) : value)) as LogEntry;
 }
 
 /** A text that is equal for deeply equal values; fields that are absent and fields that are undefined are the same. */

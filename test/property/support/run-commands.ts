@@ -108,7 +108,7 @@ const projecting = fc.oneof(
     weight: 8,
     arbitrary: fc.subarray([...blobIds, "ee"]).map(
       (ids) =>
-        new Step(`projected with ${ids}`, ({ driver }) => {
+        new Step(`projected with ${ids.join()}`, ({ driver }) => {
           const revision = driver.wanted.projection;
           if (revision !== null) driver.give({ kind: "projected", projection: projection(revision, ids) });
         }),

@@ -61,9 +61,11 @@ function parameterLines(message: object | undefined): string[] {
 
 function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(", ");
-  if (typeof value !== "object" || value === null) return String(value ?? "");
-  const { path, status } = value as { readonly path?: unknown; readonly status?: unknown };
-  return status ? `${String(path)} (${String(status)})` : String(path);
+  if (typeof value === "object" && value !== null) {
+    const { path, status } = value as { readonly path?: unknown; readonly status?: unknown };
+    return status ? `${valueText(path)} (${valueText(status)})` : valueText(path);
+  }
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? `${value}` : "";
 }
 
 /** `filesToCommit` is "files to commit". */
