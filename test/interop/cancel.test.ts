@@ -51,6 +51,9 @@ scenario(
     const run = await sdk.send(agent, "Run it");
     await run.sees((message) => message.type === "tool_call" && message.name === "shell");
     await expect.poll(() => existsSync(join(world.workspace, "started")), { timeout: 10_000 }).toBe(true);
+    // The checkpoint follows its step as fast as the client takes the blobs, beside the next pass.
+    const kept = async () => JSON.stringify(await sdk.messages(agent, world.workspace));
+    await expect.poll(kept, { timeout: 10_000 }).toContain("kept.txt");
 
     const { calledAt } = await sdk.cancel(run.id);
     const ended = await run.ended();
