@@ -55,7 +55,6 @@ for (const { title, answer, says } of failures) {
 scenario(
   "what the SDK keeps of a failure reads as a title and a detail",
   {
-    knownGap: "the SDK joins the two with a space, so a title has to end as a sentence does",
     script: () => [{ status: 401, error: { type: "invalid_api_key", message: "Incorrect API key provided" } }],
   },
   async (world, sdk) => {

@@ -27,7 +27,7 @@ describe("faults on the wire (T8, I-19)", () => {
     expect(detail?.type).toBe("aiserver.v1.ErrorDetails");
     const { error, details } = fromBinary(ErrorDetailsSchema, detail?.value ?? new Uint8Array());
     expect(error).not.toBe(ErrorDetails_Error.UNSPECIFIED);
-    expect(details).toMatchObject({ title: faultKinds[code].say, detail: "what happened", showRequestId: true });
+    expect(details).toMatchObject({ title: `${faultKinds[code].say}.`, detail: "what happened", showRequestId: true });
     expect(details?.isRetryable).toBe(["server/stopping", "log/stale-fence", "request/overloaded"].includes(code));
   });
 

@@ -91,7 +91,8 @@ export function faultToWire(of: Fault): WireError {
   const details = create(ErrorDetailsSchema, {
     error: kindOfFault[of.code] ?? ErrorDetails_Error.CUSTOM_MESSAGE,
     details: {
-      title: of.title,
+      // Clients join title and detail with a space.
+      title: `${of.title}.`,
       detail: of.detail,
       isRetryable: retryable.has(of.code),
       showRequestId: true,

@@ -8,6 +8,7 @@ import {
 } from "@keyturn/protocol/agent";
 import { answerOf, bounded } from "./answers.js";
 import { defineTool, fail, objectSchema, run, type Step, type ToolBody } from "./define-tool.js";
+import { leftOutFolders, withoutFolders } from "./left-out-folders.js";
 import { limits } from "./limits.js";
 import { isAbsolutePath, presentPath, resolvePath } from "./paths.js";
 import { plural } from "./text.js";
@@ -23,7 +24,7 @@ export const globTool = defineTool<Input>({
   name: "Glob",
   describe: () => ({
     description:
-      'Find files by a name pattern such as "*.test.ts" or "src/**/*.css". Patterns match at any depth below the directory. Files that version control ignores are skipped.',
+      'Find files by a name pattern such as "*.test.ts" or "src/**/*.css". Patterns match at any depth below the directory. .git and node_modules are left out unless the pattern or the directory names them.',
     parameters: objectSchema(
       {
         glob_pattern: { type: "string", description: "The pattern." },
@@ -76,7 +77,8 @@ function settle(input: Input, context: ToolContext, { result }: GrepResult): Ste
   if (result.case === "error")
     return fail(`The file search failed: ${bounded(result.value.error || "no reason given")}.`);
   if (result.case !== "success") return fail("The file search failed: the client gave an empty answer.");
-  const roots = Object.entries(result.value.workspaceResults).sort(([one], [other]) => (one < other ? -1 : 1));
+  const found = withoutFolders(result.value, leftOutFolders(input.globPattern, input.targetDirectory));
+  const roots = Object.entries(found.workspaceResults).sort(([one], [other]) => (one < other ? -1 : 1));
   const files = roots.flatMap(([root, union]) => namesIn(union).map((file) => ({ root, file })));
   const known = roots.reduce(
     (sum, [, { result: part }]) => sum + (part.case === "files" ? part.value.totalFiles : 0),

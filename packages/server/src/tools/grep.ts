@@ -9,6 +9,7 @@ import {
 import { answerOf, bounded } from "./answers.js";
 import { type Call, defineTool, fail, objectSchema, run, type Step, type ToolBody } from "./define-tool.js";
 import { boundGrep, type GrepWindow } from "./grep-answer.js";
+import { leftOutFolders, withoutFolders } from "./left-out-folders.js";
 
 interface Input {
   readonly search: Partial<Pick<GrepArgs, SearchField>> & { readonly pattern: string };
@@ -33,7 +34,7 @@ export const grepTool = defineTool<Input>({
   name: "Grep",
   describe: () => ({
     description:
-      "Search file contents with a regular expression (ripgrep syntax; files that version control ignores are skipped). Answers with file:line:content, with file names, or with counts a file. Narrow the search with path, glob or type; page through long answers with head_limit and offset.",
+      "Search file contents with a regular expression (ripgrep syntax). Files that version control ignores are skipped, unless you give a glob; .git and node_modules always, unless path or glob names them. Answers with file:line:content, with file names, or with counts a file. Narrow the search with path, glob or type; page through long answers with head_limit and offset.",
     parameters: objectSchema(
       {
         pattern: { type: "string", description: "The regular expression." },
@@ -78,7 +79,7 @@ export const grepTool = defineTool<Input>({
   arguments: (input, call) => body(input, call),
   failure: (input, call, message) => body(input, call, { result: { case: "error", value: { error: message } } }),
   begin: (input, call) =>
-    run("grep", { case: "grepArgs", value: create(GrepArgsSchema, { ...input.search, toolCallId: call.callId }) }),
+    run("grep", { case: "grepArgs", value: create(GrepArgsSchema, { ...searchArgs(input), toolCallId: call.callId }) }),
   proceed(input, call, [report]) {
     const answer = answerOf(report, "grepResult");
     if (!answer.ok) return fail(`The search failed: ${answer.problem}.`);
@@ -86,10 +87,17 @@ export const grepTool = defineTool<Input>({
   },
 });
 
+/** A search without a name pattern gets one that spares version control's own files; a pattern of the model's stays. */
+function searchArgs({ search }: Input): Input["search"] {
+  const hidesGit = search.glob === undefined && leftOutFolders(search.path).includes(".git");
+  return hidesGit ? { ...search, glob: "!.git" } : search;
+}
+
 function settle(input: Input, call: Call, { result }: GrepResult): Step {
   if (result.case === "error") return fail(`The search failed: ${bounded(result.value.error || "no reason given")}.`);
   if (result.case !== "success") return fail("The search failed: the client gave an empty answer.");
-  const part = boundGrep(result.value, input.window, call.context.workspace);
+  const answer = withoutFolders(result.value, leftOutFolders(input.search.path, input.search.glob));
+  const part = boundGrep(answer, input.window, call.context.workspace);
   const place = input.search.path ? ` in ${input.search.path}` : "";
   const none = `No matches for ${JSON.stringify(input.search.pattern)}${place}.`;
   const text = part.found ? part.text : [none, part.text].filter((each) => each !== "").join("\n");

@@ -2,6 +2,7 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { LsArgsSchema, type LsResult, type LsResultSchema, LsToolCallSchema } from "@keyturn/protocol/agent";
 import { answerOf, bounded } from "./answers.js";
 import { type Call, defineTool, fail, objectSchema, run, type Step, type ToolBody } from "./define-tool.js";
+import { leftOutFolders } from "./left-out-folders.js";
 import { boundTree } from "./tree.js";
 
 interface Input {
@@ -13,7 +14,8 @@ interface Input {
 export const lsTool = defineTool<Input>({
   name: "Ls",
   describe: () => ({
-    description: "List a directory as a tree. Large trees are cut from below; list a subdirectory to see more of it.",
+    description:
+      "List a directory as a tree. Large trees are cut from below; list a subdirectory to see more of it. .git and node_modules are left out unless the path names them.",
     parameters: objectSchema(
       {
         path: { type: "string", description: "Absolute path, or relative to the workspace." },
@@ -30,7 +32,14 @@ export const lsTool = defineTool<Input>({
   failure: (input, call, message) =>
     body(input, call, { result: { case: "error", value: { path: input.path, error: message } } }),
   begin: (input, call) =>
-    run("ls", { case: "lsArgs", value: create(LsArgsSchema, { ...input, toolCallId: call.callId }) }),
+    run("ls", {
+      case: "lsArgs",
+      value: create(LsArgsSchema, {
+        path: input.path,
+        ignore: [...input.ignore, ...leftOutFolders(input.path)],
+        toolCallId: call.callId,
+      }),
+    }),
   proceed(input, call, [report]) {
     const answer = answerOf(report, "lsResult");
     if (!answer.ok) return fail(`Could not list ${input.path}: ${answer.problem}.`);
