@@ -16,7 +16,7 @@ export const requirements: readonly Requirement[] = [
   { id: "T3", says: "content type exactly application/connect+proto; text/event-stream by a rule per client class" },
   { id: "T4", says: "headers at once, no buffering, no compression" },
   { id: "T5", says: "Run over HTTP/2; h1 and h2c on one port; TLS with ALPN when configured" },
-  { id: "T6", says: "RunPoll: the same log by position", pending: "durable runs" },
+  { id: "T6", says: "RunPoll: the same log by position" },
   { id: "T7", says: "append payload as hex or bytes; malformed is invalid_argument naming the field" },
   { id: "T8", says: "every outcome ends the stream as a Connect end-of-stream with readable details" },
   { id: "T9", says: "account and catalogue endpoints, and an empty answer elsewhere" },

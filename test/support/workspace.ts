@@ -21,6 +21,11 @@ export class MemoryWorkspace {
     switch (of.case) {
       case "requestContextArgs":
         return [{ case: "requestContextResult", value: this.#context }];
+      case "lsArgs": {
+        const names = [...this.files.keys()].map((path) => ({ name: path.slice(this.root.length + 1) }));
+        const directoryTreeRoot = { absPath: of.value.path, childrenFiles: names, childrenWereProcessed: true };
+        return [{ case: "lsResult", value: { result: { case: "success", value: { directoryTreeRoot } } } }];
+      }
       case "readArgs":
         return [{ case: "readResult", value: this.#read(of.value.path) }];
       case "writeArgs": {

@@ -1,5 +1,5 @@
 import type { Position } from "../run/ids.js";
-import { outcomeOf, type Outcome } from "../run/phases.js";
+import { type Outcome, outcomeOf } from "../run/phases.js";
 import type { RunState } from "../run/state.js";
 import type { LogFrame } from "./ports.js";
 
@@ -59,20 +59,25 @@ export class Subscription {
   /** The next item; after `end` or `closed` there is none worth asking for. One call at a time. */
   async next(): Promise<StreamItem> {
     for (;;) {
-      if (this.#closed) return { kind: "closed" };
-      this.#signaled = false;
-      if (this.#buffer.length === 0) this.#buffer = [...(await this.#source.frames(this.#position, 256))];
-      for (let frame = this.#buffer.shift(); frame; frame = this.#buffer.shift()) {
-        this.#position = frame.position;
-        if (!isAnswered(this.#source.state, frame)) {
-          return { kind: "frame", position: frame.position, bytes: frame.frame };
-        }
-      }
-      const { state } = this.#source;
-      const outcome = outcomeOf(state.phase);
-      if (outcome && !this.#signaled) return { kind: "end", outcome };
+      const item = await this.ready();
+      if (item) return item;
       if (await this.#idle()) return { kind: "heartbeat" };
     }
+  }
+
+  /** The next item if it is there already, undefined when it would have to be waited for. */
+  async ready(): Promise<StreamItem | undefined> {
+    if (this.#closed) return { kind: "closed" };
+    this.#signaled = false;
+    if (this.#buffer.length === 0) this.#buffer = [...(await this.#source.frames(this.#position, 256))];
+    for (let frame = this.#buffer.shift(); frame; frame = this.#buffer.shift()) {
+      this.#position = frame.position;
+      if (!isAnswered(this.#source.state, frame)) {
+        return { kind: "frame", position: frame.position, bytes: frame.frame };
+      }
+    }
+    const outcome = outcomeOf(this.#source.state.phase);
+    return outcome && !this.#signaled ? { kind: "end", outcome } : undefined;
   }
 
   /** Waits for a signal; true when the heartbeat interval passed first. */

@@ -6,6 +6,7 @@ import { endOfStream, errorToWire, isExpected, unaryError } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import { modelCalls } from "./model-calls.js";
 import { runBidi } from "./run-bidi.js";
+import { runPoll } from "./run-poll.js";
 import { runSse } from "./run-sse.js";
 import type { Call, RpcServices } from "./services.js";
 
@@ -31,7 +32,7 @@ export function createRpcRouter(services: RpcServices): RpcRouter {
     Object.entries({
       RunSSE: runSse(services),
       Run: runBidi(services),
-      RunPoll: unimplemented("RunPoll is not served yet; use RunSSE, or Run over HTTP/2"),
+      RunPoll: runPoll(services),
       GetSignedUrlForAttachedMedia: unimplemented("this server stores no attachments; send them inline"),
       ...modelCalls(services),
       ...conversationCalls(services),

@@ -1,16 +1,18 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { compressedFlag, type Envelope, EnvelopeReader } from "@keyturn/protocol/codec";
+import { compressedFlag, decodeClientMessage, type Envelope, EnvelopeReader } from "@keyturn/protocol/codec";
+import { isSignOfLife } from "../run/decide-message.js";
 import type { RunOptions } from "../run/records.js";
 import { requireContentType } from "./content-type.js";
 import { isExpected } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import { inflate } from "./read-body.js";
 import type { Call, RpcServices } from "./services.js";
-import { checkRequestId, RunStream } from "./stream-run.js";
+import { checkRequestId, countOf, RunStream } from "./stream-run.js";
 
 /**
  * `Run`: both halves of a run in one HTTP/2 stream (T5). The client's messages are appended in the order of the stream, one
- * after the other; the end of its half does not end the run, the end of the stream does what any disconnect does.
+ * after the other; the end of its half does not end the run, the end of the stream does what any disconnect does. A client
+ * that may come back numbers its messages with `keyturn-append-number`, so that those it sends again count once.
  */
 export function runBidi(services: RpcServices): Call {
   return async (exchange) => {
@@ -39,12 +41,15 @@ async function appendAll(
   options: RunOptions,
 ): Promise<void> {
   const reader = new EnvelopeReader(services.maxBodyBytes);
+  let named = countOf(exchange, "keyturn-append-number");
   try {
     for await (const chunk of exchange.request.iterator({ destroyOnReturn: false })) {
       for (const envelope of reader.push(chunk as Uint8Array)) {
         const bytes = messageOf(envelope, exchange, services.maxBodyBytes);
         const startedAt = performance.now();
-        await services.host.append({ requestId, number: "next", bytes, options });
+        // Signs of life have no number: they are in no log, and would leave a gap there.
+        const number = named === undefined || isSignOfLife(decodeClientMessage(bytes)) ? "next" : named++;
+        await services.host.append({ requestId, number, bytes, options });
         services.reports.appendAnswered(performance.now() - startedAt);
       }
     }

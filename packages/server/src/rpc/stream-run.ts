@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { AgentServerMessageSchema } from "@keyturn/protocol/agent";
-import { encodeServerMessage } from "@keyturn/protocol/codec";
+import { encodeServerMessage, withPosition } from "@keyturn/protocol/codec";
 import type { Subscription } from "../engine/subscription.js";
 import { fault } from "../run/faults.js";
 import type { Position } from "../run/ids.js";
@@ -14,7 +14,7 @@ import type { RpcServices } from "./services.js";
 const maxIdLength = 256;
 
 /** A heartbeat as every stream sends it; encoded once. */
-const heartbeat = encodeServerMessage(
+export const heartbeat = encodeServerMessage(
   create(AgentServerMessageSchema, {
     message: { case: "interactionUpdate", value: { message: { case: "heartbeat", value: {} } } },
   }),
@@ -49,10 +49,10 @@ export class RunStream {
   async send(requestId: () => string | Promise<string>): Promise<void> {
     try {
       const after = positionOf(this.#exchange);
-      this.#subscription = await this.#services.host.subscribe(await requestId(), after);
+      this.#subscription = await this.#services.host.subscribe(await requestId(), after ?? 0);
       // The client may have gone, or the other half have failed, while the run was being loaded.
       if (this.#exchange.gone.aborted || this.#failure !== undefined) this.#subscription.close();
-      this.#writer.end(await this.#pump(this.#subscription));
+      this.#writer.end(await this.#pump(this.#subscription, after !== undefined));
     } catch (error) {
       this.#tell(error);
     } finally {
@@ -67,12 +67,13 @@ export class RunStream {
     this.#subscription?.close();
   }
 
-  async #pump(subscription: Subscription): Promise<Uint8Array> {
+  /** `told`: every frame is sent with its position, so that the client can go on from there. */
+  async #pump(subscription: Subscription, told: boolean): Promise<Uint8Array> {
     for (;;) {
       const item = await subscription.next();
       switch (item.kind) {
         case "frame":
-          await this.#writer.write(item.bytes);
+          await this.#writer.write(told ? withPosition(item.bytes, item.position) : item.bytes);
           break;
         case "heartbeat":
           await this.#writer.write(heartbeat);
@@ -112,13 +113,22 @@ export function checkRequestId(text: string | undefined, where: string): string 
   return id;
 }
 
-/** Where the client wants to go on, from the header `keyturn-position`; 0 for the start. */
-function positionOf(exchange: Exchange): Position {
-  const text = exchange.header("keyturn-position");
-  if (text === undefined) return 0;
-  const position = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(position)) {
-    throw new ConnectError("keyturn-position must be a whole number of 0 or more", Code.InvalidArgument);
+/** Where the client wants to go on, from the header `keyturn-position`; undefined when it does not care for positions. */
+function positionOf(exchange: Exchange): Position | undefined {
+  return countOf(exchange, "keyturn-position");
+}
+
+/**
+ * The whole number in a header of ours, undefined without the header.
+ *
+ * @throws {ConnectError} `invalid_argument` for anything else.
+ */
+export function countOf(exchange: Exchange, name: string): number | undefined {
+  const text = exchange.header(name);
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) {
+    throw new ConnectError(`${name} must be a whole number of 0 or more`, Code.InvalidArgument);
   }
-  return position;
+  return count;
 }
