@@ -55,15 +55,24 @@ function userMessage(
   return { role: "user", content: [...parts.map((part): UserPart => ({ type: "text", text: part })), ...images] };
 }
 
+/** Formatters cost far more than what they format, and clients live in few time zones. */
+const dayFormats = new Map<string, Intl.DateTimeFormat>();
+
 /** The day the turn started, where the client is: rendered once and kept, so that midnight changes no prefix (W18). */
 function dateIn(timeZone: string | undefined, at: number): string {
-  const format = (zone: string) =>
-    new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(at);
   try {
-    return format(timeZone || "UTC");
+    return dayFormat(timeZone || "UTC").format(at);
   } catch {
-    return format("UTC");
+    return dayFormat("UTC").format(at);
   }
+}
+
+function dayFormat(timeZone: string): Intl.DateTimeFormat {
+  const kept = dayFormats.get(timeZone);
+  if (kept) return kept;
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+  if (dayFormats.size < 100) dayFormats.set(timeZone, format);
+  return format;
 }
 
 /** The system message and what later messages announced as changed: what the model has been told of its setting. */
