@@ -4,6 +4,7 @@ const ours = "^packages/server/src/";
 const allow = {
   run: [],
   engine: ["run"],
+  replay: ["run", "engine/ports", "engine/record-codec"],
   tools: ["run"],
   conversation: ["run"],
   turn: ["run", "tools", "conversation", "models/port", "store/port"],

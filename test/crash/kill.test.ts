@@ -14,7 +14,7 @@ import { MemoryWorkspace } from "../support/workspace.js";
  * to the same request id. Whatever the moment, the run finishes, and nothing is shown, run or lost twice.
  */
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const cleanups: (() => PromiseLike<unknown>)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });

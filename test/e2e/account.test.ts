@@ -100,7 +100,7 @@ test("what a client asks on the way, and an empty answer for the rest (P1)", asy
   expect(metrics.body.toString()).toContain(
     'keyturn_unknown_calls_total{name="DashboardService/GetTeamReposOrEmptyIfNotInTeam"} 1',
   );
-  expect((await call("agent.v1.AgentService/RunPoll")).body.toString()).toContain("unimplemented");
+  expect((await call("agent.v1.AgentService/GetSignedUrlForAttachedMedia")).body.toString()).toContain("unimplemented");
   expect((await call("agent.v1.AgentService/NoSuchThing")).status).toBe(501);
   expect((await call("aiserver.v1.AiService/Other", "", "text/plain")).status).toBe(415);
 });

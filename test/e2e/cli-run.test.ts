@@ -225,7 +225,7 @@ describe.skipIf(!hasTerminals)("in a pseudo-terminal", () => {
     await cli.until("rm -rf build");
     await cli.until("Allow?");
     cli.write("y\r");
-    await cli.until("started");
+    await cli.until("\u001b[2mstarted");
     const pid = Number(await read("pid.txt"));
     cli.write("\u0003");
     await cli.until("> ");

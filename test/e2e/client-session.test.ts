@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import {
@@ -99,7 +99,7 @@ async function expectWhole(turn: ShownTurn, client: TestClient): Promise<void> {
   expect(await readFile(join(client.workspace, "note.txt"), "utf8")).toBe("a note\n");
 }
 
-describe.each(["http1", "http2"] as const)("over %s", (transport) => {
+describe.each(["http1", "http2", "poll"] as const)("over %s", (transport) => {
   test("a connection that is cut at any kind of message costs nothing: same text, every tool once", async () => {
     const { vendor, proxy, address } = await setUp();
     const quiet = await openClient({ ...address, transport });
@@ -123,8 +123,8 @@ describe.each(["http1", "http2"] as const)("over %s", (transport) => {
       returns += turn.returns;
       await client[Symbol.asyncDispose]();
     }
-    // The last messages of all may have arrived with the end.
-    expect(returns).toBeGreaterThanOrEqual(kinds.size - 2);
+    // The last messages of all may have arrived with the end, and those of a poll arrive with its end.
+    expect(returns).toBeGreaterThanOrEqual(transport === "poll" ? 0 : kinds.size - 2);
     // Nothing was asked of the model twice.
     expect(vendor.requests).toHaveLength(4 * (kinds.size + 1));
   });
@@ -289,6 +289,22 @@ describe("ends", () => {
       code: "ECONNREFUSED",
     });
   });
+});
+
+test("hooks round a turn: a message may be refused, the end is told", async () => {
+  const { vendor, address } = await setUp([{ text: "ok" }]);
+  const client = keep(await openClient(address));
+  await mkdir(join(client.workspace, ".keyturn"));
+  const guard = `grep -q secret && echo '{"continue":false,"user_message":"no secrets"}' || true`;
+  const hooks = { beforeSubmitPrompt: [{ command: guard }], stop: [{ command: "cat > stop.json" }] };
+  await writeFile(join(client.workspace, ".keyturn", "hooks.json"), JSON.stringify({ version: 1, hooks }));
+  const { workspace } = client;
+  const hooked = await openClient(address, { workspace, settings: "project" });
+  await expect(hooked.agent.start().say("a secret", { model: "scripted" })).rejects.toThrow("no secrets");
+  expect(vendor.requests).toHaveLength(0);
+  expect((await oneTurn(hooked)).text).toBe("ok");
+  await hooked[Symbol.asyncDispose]();
+  expect(JSON.parse(await readFile(join(workspace, "stop.json"), "utf8"))).toMatchObject({ status: "completed" });
 });
 
 test("subagents are runs of their own on the same server, with the same hands", async () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { AgentClientMessageSchema } from "@keyturn/protocol/agent";
+import { AgentClientMessageSchema, type AgentServerMessage } from "@keyturn/protocol/agent";
 import { encodeClientMessage } from "@keyturn/protocol/codec";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Database } from "../../packages/server/src/store/sqlite/database.js";
@@ -37,11 +37,17 @@ async function raw(server: TestServer): Promise<Database & AsyncDisposable> {
 
 const ofRun = (requestId: string) => `run = (SELECT id FROM runs WHERE request_id = '${requestId}')`;
 
+/** The number of the step that the message starts. */
+function stepOf({ message: of }: AgentServerMessage): bigint | undefined {
+  const update = of.case === "interactionUpdate" ? of.value.message : undefined;
+  return update?.case === "stepStarted" ? update.value.stepId : undefined;
+}
+
 /** Log lines with these words. */
 const lines = (server: TestServer, words: string) => server.log.filter((line) => line.includes(words));
 
 describe("a damaged log", () => {
-  test("a flipped byte sets one run aside: said once, its readers are told, all others go on (D3, I-37)", async () => {
+  test("D3: a flipped byte sets one run aside: said once, its readers are told, all others go on", async () => {
     const vendor = await startVendor("openai-compatible", () => ({ text: "on it", hang: true }));
     cleanups.push(vendor);
     const server = await start(`
@@ -57,32 +63,24 @@ limits: { stopGraceMs: 0 }`);
         return session;
       }),
     );
-    // A crash, as far as the log can tell: both runs are in the middle of a pass, with nobody to end them.
-    for (const run of runs) run.close();
     const database = await raw(server);
-    const kept = database.all("SELECT * FROM records");
-    const rows = database.all("SELECT * FROM runs");
+    const rows = database.all("SELECT id, last_position FROM runs");
     await server.server.close();
-    for (const row of rows) {
-      database.run(
-        "UPDATE runs SET ended = 0, ended_at = NULL, last_position = ? WHERE id = ?",
-        row.last_position ?? 0,
-        row.id ?? 0,
-      );
-      const last = Math.max(...kept.filter(({ run }) => run === row.id).map(({ position }) => Number(position)));
-      database.run("DELETE FROM records WHERE run = ? AND position > ?", row.id ?? 0, last);
+    // As if the process had died before it could end them: both runs are in the middle of a pass.
+    for (const { id = 0, last_position: last = 0 } of rows) {
+      database.run("UPDATE runs SET ended = 0, ended_at = NULL, last_position = ? WHERE id = ?", last, id);
+      database.run("DELETE FROM records WHERE run = ? AND position > ?", id, last);
     }
     database.exec(
       `UPDATE records SET body = replace(body, 'of-', 'oF-') WHERE kind = 'run-accepted' AND ${ofRun("flipped")}`,
     );
     database.close();
+    for (const run of runs) run.close();
 
-    const before = vendor.requests.length;
     await server.restart();
     // The sound run was taken over: its model is called again.
     const sound = await open(server, "sound", { onExec: workspace.answer });
-    await sound.until((message) => isUpdate(message, "stepStarted"));
-    while (vendor.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
+    await sound.until((message) => stepOf(message) === 2n);
 
     for (let time = 0; time < 2; time += 1) {
       const flipped = await open(server, "flipped");
@@ -96,8 +94,8 @@ limits: { stopGraceMs: 0 }`);
     expect(lines(server, "could not be taken over")).toHaveLength(0);
     expect(lines(server, "a stream failed")).toHaveLength(0);
 
-    const fresh = await open(server, "fresh");
-    await fresh.ask("hello");
+    const fresh = await open(server, "fresh", { onExec: workspace.answer });
+    await fresh.ask("hello", { model: "demo" });
     expect(await fresh.ended).toEqual({ kind: "completed" });
   });
 });
@@ -110,7 +108,8 @@ describe("a full disk", () => {
     // All room that the server has left is taken, by pages it could use once they are free.
     database.exec("CREATE TABLE filler (bytes BLOB)");
     database.run("INSERT INTO filler VALUES (zeroblob(?))", 1_048_576);
-    const message = userMessage("hello", { conversationId: "full" });
+    // Large enough not to fit into what is left of the pages that are in use.
+    const message = userMessage("hello ".repeat(10_000), { conversationId: "full" });
     const bytes = encodeClientMessage(create(AgentClientMessageSchema, { message }));
     const session = await open(server, "full");
     const refused = await session.append(0, bytes);
@@ -125,8 +124,21 @@ describe("a full disk", () => {
     // The stream that saw the failure was let go; the same append under the same number is the client's way back.
     expect((await session.append(0, bytes)).status).toBe(200);
     expect(Number(database.get(stored)?.count)).toBeGreaterThan(0);
-    const again = await open(server, "full", { firstNumber: 1 });
+    const again = await open(server, "full", { firstNumber: 1, onExec: new MemoryWorkspace().answer });
     expect(await again.ended).toEqual({ kind: "completed" });
     expect(again.messages.filter((one) => isUpdate(one, "userMessageAppended"))).toHaveLength(1);
+  });
+
+  test("a stop on a full disk comes to its end, its run is left as the log has it", async () => {
+    const server = await start("store: { maxSizeBytes: 1048576 }\nlimits: { stopGraceMs: 500 }");
+    const session = await open(server, "stopped");
+    await session.ask("hello");
+    const database = await raw(server);
+    cleanups.push(database);
+    database.exec("CREATE TABLE filler (bytes BLOB)");
+    database.run("INSERT INTO filler VALUES (zeroblob(?))", 1_048_576);
+    await server.server.close();
+    expect(lines(server, "records could not be stored").length).toBeLessThan(3);
+    expect(database.get("SELECT count(*) AS count FROM runs WHERE ended = 0")?.count).toBe(1);
   });
 });

@@ -8,17 +8,20 @@ import { loadSqlite } from "../../packages/server/src/store/sqlite/database.js";
 import { runCommand } from "../support/command.js";
 import { Session } from "../support/driver.js";
 import { startTestServer, type TestServer } from "../support/server.js";
+import { MemoryWorkspace } from "../support/workspace.js";
 
 const cleanups: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of cleanups.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
+const onExec = new MemoryWorkspace().answer;
+
 async function startWithRuns(...requestIds: readonly string[]): Promise<TestServer> {
   const server = await startTestServer({ config: "server: { heartbeatMs: 100 }" });
   cleanups.push(server);
   for (const requestId of requestIds) {
-    const session = await Session.open({ baseUrl: server.baseUrl, bearer: server.key, requestId });
+    const session = await Session.open({ baseUrl: server.baseUrl, bearer: server.key, requestId, onExec });
     cleanups.push(session);
     await session.ask("hello", { conversationId: `of-${requestId}` });
     await session.ended;

@@ -94,12 +94,12 @@ describe("keyturn runs", () => {
   test("without a server the log is asked; an earlier generation has its number; an unknown run is said", async () => {
     const server = await startTestServer();
     cleanups.push(server);
+    const onExec = new MemoryWorkspace().answer;
     for (let time = 0; time < 2; time += 1) {
-      const session = await Session.open({ baseUrl: server.baseUrl, bearer: server.key, requestId: "twice" });
+      const session = await Session.open({ baseUrl: server.baseUrl, bearer: server.key, requestId: "twice", onExec });
       cleanups.push(session);
       await session.ask(`hello ${time}`);
-      if (time === 0) await session.ended;
-      else await session.until((message) => isUpdate(message, "turnEnded"));
+      expect(await session.ended).toEqual({ kind: "completed" });
     }
     const unknown = await runCommand(["runs", "show", "none"], server.dataDir, access(server));
     expect([unknown.code, unknown.errors]).toEqual([1, "keyturn: There is no run with this request id.\n"]);

@@ -30,8 +30,12 @@ export interface CliOptions {
   readonly terminal?: boolean;
 }
 
+/** Gives a command a terminal of its own, and hands on what is typed. */
+const terminalProgram = "script";
+
 /** Whether pseudo-terminals can be made here: by `script` of util-linux. */
-export const hasTerminals = spawnSync("script", ["--version"]).stdout?.toString().includes("util-linux") ?? false;
+export const hasTerminals =
+  spawnSync(terminalProgram, ["--version"]).stdout?.toString().includes("util-linux") ?? false;
 
 /** Starts a command. Dispose of it: that kills it if it still runs. */
 export function startCli(args: readonly string[], options: CliOptions): CliProcess {
@@ -48,7 +52,7 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
   };
   const quoted = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const [command, words] = terminal
-    ? ["script", ["-qfec", quoted, "/dev/null"]]
+    ? [terminalProgram, ["-qfec", quoted, "/dev/null"]]
     : [process.execPath, [program, ...args]];
   const child = spawn(command, words, { cwd: workingDirectory, env, stdio: ["pipe", "pipe", "pipe"] });
   let out = "";

@@ -27,7 +27,7 @@ export async function openClient(
   more: Partial<LocalAgentOptions> & { readonly folder?: string } = {},
 ): Promise<TestClient> {
   const folder = more.folder ?? (await mkdtemp(join(tmpdir(), "keyturn-client-")));
-  const workspace = await mkdtemp(join(tmpdir(), "keyturn-work-"));
+  const workspace = more.workspace ?? (await mkdtemp(join(tmpdir(), "keyturn-work-")));
   const server = await AgentServer.connect(address);
   const store = await FileStore.open(folder);
   const options = { store, server, workspace, dataFolder: folder, policy: allowEverything, random: () => 0, ...more };
@@ -39,7 +39,7 @@ export async function openClient(
     async [Symbol.asyncDispose]() {
       await agent.close();
       server.close();
-      await rm(workspace, { recursive: true, force: true });
+      if (more.workspace === undefined) await rm(workspace, { recursive: true, force: true });
       if (more.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

@@ -52,9 +52,10 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
     });
     near.on("end", () => far.end());
     far.on("end", () => near.end());
-    near.on("close", () => far.destroy());
+    // Not destroyed: what was written last has to arrive.
+    near.on("close", () => far.end());
     far.on("close", () => {
-      near.destroy();
+      near.end();
       pairs.delete(pair);
     });
   });

@@ -73,7 +73,7 @@ export async function listen(config: ServerConfig, rooms: Rooms): Promise<Listen
         verify: (key) => keys.verify(key),
         issueAccessToken: (key) => keys.issueAccessToken(key),
       }),
-      ...adminRoutes({ host, keys, keyStore: store.keys }),
+      ...adminRoutes({ host, log: store.log, keys, keyStore: store.keys }),
     },
     isClosing: () => state() === "stopping",
     problem: reports.problem,

@@ -1,16 +1,17 @@
 import { listen, type ServerState } from "./compose-http.js";
 import { createReports, observeRooms } from "./compose-reports.js";
+import { startRetention } from "./compose-retention.js";
 import type { ServerConfig } from "./config/server-config.js";
 import { RunHost } from "./engine/host.js";
-import { systemClock } from "./engine/ports.js";
+import { type Clock, systemClock } from "./engine/ports.js";
 import { ApiKeys } from "./http/api-keys.js";
 import type { Listener } from "./http/listener.js";
 import { createModelGateway } from "./models/gateway.js";
 import type { ModelGateway } from "./models/port.js";
-import type { TransportReports } from "./rpc/ports.js";
 import { wireCodec } from "./rpc/wire-codec.js";
 import { openStore } from "./store/open.js";
 import type { Store } from "./store/port.js";
+import { setAsideDamaged } from "./store/set-aside-damaged.js";
 import { createLogger, type LoggerOptions } from "./telemetry/logger.js";
 import { Metrics } from "./telemetry/metrics.js";
 import type { TurnServices } from "./turn/services.js";
@@ -24,6 +25,8 @@ export interface StartOptions {
   readonly logStream?: LoggerOptions["stream"];
   /** In place of the turn room: tests script a turn with it. */
   readonly turn?: (services: TurnServices) => Turn;
+  /** In place of the system's clock. */
+  readonly clock?: Clock;
 }
 
 /** A server that answers. */
@@ -39,7 +42,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const pruneEveryMs = 300_000;
 /** What is left of a connection after its streams have ended. */
 const lastBytesMs = 1_000;
 
@@ -52,12 +54,13 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const log = createLogger({ level: config.logLevel, secrets: config.secrets, stream: options.logStream });
   const metrics = new Metrics();
   const reports = createReports(log, metrics);
-  const store = await openStore({
+  const opened = await openStore({
     url: config.store.url,
     dataDir: config.dataDir,
     maxSizeBytes: config.store.maxSizeBytes,
     onDamagedBlob: (id) => log.warn({ blob: id }, "a damaged blob was removed"),
   });
+  const store: Store = { ...opened, log: setAsideDamaged(opened.log, reports.damagedRun) };
   let listener: Listener | undefined;
   try {
     const keys = await ApiKeys.open({ store });
@@ -78,13 +81,19 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     // Not before the port is ours: a key that is made is shown once, and a start that fails would swallow it.
     const newKey = (await keys.ensureFirstKey(config.presetApiKey))?.key;
     await host.recover();
-    const pruning = prune(store, config.store.retentionMs, reports.transport);
+    const stopRetention = startRetention({
+      log: store.log,
+      retentionMs: config.store.retentionMs,
+      clock: options.clock ?? systemClock,
+      pruned: (runs) => log.info({ runs }, "old runs were deleted"),
+      problem: reports.transport.problem,
+    });
     state = "ready";
     log.info({ port: open.port, version }, "ready");
 
     const close = async () => {
       state = "stopping";
-      clearInterval(pruning);
+      stopRetention();
       await host.stop(config.limits.stopGraceMs);
       await open.close(lastBytesMs);
       await store.close();
@@ -118,23 +127,11 @@ function createHost(
     logic: turn.logic,
     turn,
     codec: wireCodec,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     limits: options.config.limits,
     reports,
     heartbeatMs: options.config.server.heartbeatMs,
   });
-}
-
-/** Ended runs are kept for their retention, and a little longer (R6). */
-function prune(store: Store, retentionMs: number, reports: TransportReports): NodeJS.Timeout {
-  const once = () => {
-    store.log.prune(Date.now() - retentionMs).catch((error: unknown) => {
-      reports.problem("old runs could not be deleted", error);
-    });
-  };
-  const timer = setInterval(once, Math.min(retentionMs, pruneEveryMs));
-  timer.unref();
-  return timer;
 }
 
 function addressOf({ server }: ServerConfig, port: number): string {

@@ -34,12 +34,17 @@ export async function withStoreOrServer<Result>(
   }
 }
 
+/** Where the server of a configuration is reached from this machine. */
+export function serverAddress({ host, port, tls }: ServerConfig["server"]): string {
+  const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `${tls ? "https" : "http"}://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
 function askServer({ server }: ServerConfig, apiKey: string | undefined): AskServer {
   if (apiKey === undefined) {
     throw new CliError("a running server has the data folder; give one of its keys with --api-key, or stop it first");
   }
-  const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
-  const base = `${server.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  const base = serverAddress(server);
   return async (method, path, body) => {
     const response = await fetch(base + path, {
       method,

@@ -9,9 +9,12 @@ import { StoreOpenError } from "../store/errors.js";
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  readonly stdout: { write(text: string): unknown };
+  /** Missing where nothing can be read. */
+  readonly stdin?: NodeJS.ReadStream;
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  onSignal(signal: "SIGINT" | "SIGTERM", handler: () => void): void;
+  /** SIGHUP also stands for output that nobody reads any more. */
+  onSignal(signal: "SIGINT" | "SIGTERM" | "SIGHUP", handler: () => void): void;
   exit(code: number): void;
 }
 
@@ -25,9 +28,15 @@ export interface CommonOptions {
   readonly apiKey?: string;
 }
 
-/** A mistake of the user, in one clear line; ends the command with exit code 1. */
+/** A mistake of the user, in one clear line; ends the command with an exit code. */
 export class CliError extends Error {
   override readonly name = "CliError";
+  readonly exitCode: number;
+
+  constructor(message: string, options: ErrorOptions & { readonly exitCode?: number } = {}) {
+    super(message, options);
+    this.exitCode = options.exitCode ?? 1;
+  }
 }
 
 /** The configuration that the options, the environment and the file give. Rejects with ConfigError. */

@@ -1,6 +1,6 @@
+import { FaultError, fault } from "../run/faults.js";
 import type { PassEvent, RunInput } from "../run/inputs.js";
 import type { RunState } from "../run/state.js";
-import { FaultError, fault } from "../run/faults.js";
 import type { Wanted } from "../run/wanted.js";
 import type { TurnEffects } from "./ports.js";
 
@@ -15,6 +15,9 @@ export interface EffectSink {
   projectionDone(): void;
   problem(what: string, cause: unknown): void;
 }
+
+/** One for all: every pass is stopped in the end, and a new one would collect a stack each time. */
+const unwanted = new DOMException("The pass is no longer wanted", "AbortError");
 
 /**
  * What is going on in the world for one run. `reconcile` compares it with what is wanted and starts and stops the
@@ -39,7 +42,7 @@ export class RunningEffects {
 
   /** Cuts the running pass; the vendor's connection closes at once. */
   stop(): void {
-    this.#pass?.abort.abort(new DOMException("The pass is no longer wanted", "AbortError"));
+    this.#pass?.abort.abort(unwanted);
     this.#pass = null;
   }
 

@@ -9,7 +9,7 @@ import { outcomeOf } from "../run/phases.js";
 import type { RunOptions } from "../run/records.js";
 import { classify } from "../run/sequence.js";
 import { newRun, type RunState } from "../run/state.js";
-import type { LogRun } from "./ports.js";
+import { firstFence, type LogRun } from "./ports.js";
 import { decodeRecord } from "./record-codec.js";
 import { Runner, type RunnerServices } from "./runner.js";
 import type { Subscription } from "./subscription.js";
@@ -155,7 +155,7 @@ export class RunHost {
     // Another append of the same restart was faster.
     if (current !== ended) return current;
     const key = { requestId, generation: ended.key.generation + 1 };
-    const runner = this.#adopt(newRun(key, this.#services.clock.now()), 0, false);
+    const runner = this.#adopt(newRun(key, this.#services.clock.now()), firstFence, false);
     this.#runs.set(requestId, Promise.resolve(runner));
     return runner;
   }
@@ -173,7 +173,7 @@ export class RunHost {
     const row = await this.#services.log.newest(requestId);
     if (!row) {
       if (this.#stopping) throw new FaultError(stopping());
-      return this.#adopt(newRun({ requestId, generation: 0 }, this.#services.clock.now()), 0, false);
+      return this.#adopt(newRun({ requestId, generation: 0 }, this.#services.clock.now()), firstFence, false);
     }
     const fence = row.ended ? row.fence : await this.#services.log.claim(row.key);
     const runner = this.#adopt(await this.#fold(row), fence, true);

@@ -1,7 +1,7 @@
 import type { AgentClientMessage } from "@keyturn/protocol/agent";
-import type { PassEvent, Projection } from "../run/inputs.js";
-import type { Blob, BlobId, Json, Position, RunKey } from "../run/ids.js";
 import type { ServerMessageInit } from "@keyturn/protocol/init";
+import type { Blob, BlobId, Json, Position, RunKey } from "../run/ids.js";
+import type { PassEvent, Projection } from "../run/inputs.js";
 import type { RunState } from "../run/state.js";
 
 /** A record as the log keeps it: see the store's port, which has the same shape. */
@@ -30,8 +30,12 @@ export interface LogRun {
   readonly createdAt: number;
 }
 
-/** The durable log as the engine needs it. */
+/** The fence of a run that nobody has claimed since it was opened. */
+export const firstFence = 1;
+
+/** The durable log as the engine needs it. Calls of one tick are carried out in their order, in one commit. */
 export interface RunLog {
+  /** Creates the run with `firstFence` if absent. */
   open(key: RunKey, at: number): Promise<LogRun>;
   newest(requestId: string): Promise<LogRun | undefined>;
   claim(key: RunKey): Promise<number>;

@@ -46,10 +46,11 @@ export class Runner {
   readonly retired: Promise<void>;
   #retire: () => void = () => {};
   #state: RunState;
-  #fence: number;
+  readonly #fence: number;
   #opened: boolean;
   #mailbox: Letter[] = [];
   #busy = false;
+  #abandoned = false;
   #room: (() => void)[] = [];
   #signs: Signs = noSigns;
   #tail: Tail;
@@ -134,6 +135,7 @@ export class Runner {
 
   /** Stops everything going on and lets its readers go, without a record: the log says where it stands. */
   abandon(): void {
+    this.#abandoned = true;
     this.#effects.stop();
     this.#disarm();
     this.#retire();
@@ -215,12 +217,9 @@ export class Runner {
 
   async #commit(drafts: readonly RecordDraft[], state: RunState): Promise<void> {
     const { log, codec } = this.#services;
-    if (!this.#opened) {
-      const row = await log.open(this.key, this.#state.createdAt);
-      if (row.lastPosition !== 0) throw new FaultError(fault("log/stale-fence", "Another owner started the run."));
-      this.#fence = row.fence;
-      this.#opened = true;
-    }
+    // In one tick, so that a run's opening and its first records share a commit. The append of a run that another
+    // owner has begun meanwhile is refused: its fence or its positions do not fit.
+    const opening = this.#opened ? undefined : log.open(this.key, this.#state.createdAt);
     let position = this.#state.position;
     const records: LogRecord[] = drafts.map(({ record, at, frame }) => {
       position += 1;
@@ -229,15 +228,18 @@ export class Runner {
     });
     const conversationId = state.request?.conversationId;
     const root = drafts.findLast((draft) => draft.newestRoot)?.newestRoot;
-    await log.append({
+    const append = log.append({
       key: this.key,
       fence: this.#fence,
       records,
       blobs: drafts.flatMap((draft) => draft.blobs ?? []),
-      conversationId,
+      // Said once: it costs the log more than a delta does.
+      conversationId: this.#state.request ? undefined : conversationId,
       ended: outcomeOf(state.phase) !== undefined,
       newestRoot: root && conversationId ? { conversationId, root } : undefined,
     });
+    await Promise.all([opening, append]);
+    this.#opened = true;
     this.#state = state;
     this.#publish(records);
     this.#onRecords(this, drafts);
@@ -264,12 +266,15 @@ export class Runner {
   }
 
   #reconcile(): void {
+    // What could not be stored would only be tried again at once, for as long as the disk is full.
+    if (this.#abandoned) return;
     const want = wanted(this.#state, this.#signs, this.#services.limits);
     this.#effects.reconcile(this.#state, want);
     this.#arm(want.deadlines);
   }
 
   #arm(deadlines: readonly Deadline[]): void {
+    if (this.#abandoned) return;
     const first = deadlines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
     // A timer that is set too early only looks and sets itself again; setting one for every delta would cost more.
     if (this.#armedAt <= first && Number.isFinite(first)) return;

@@ -1,6 +1,8 @@
 import type { RunHost } from "../engine/host.js";
+import { describeRun, foldRun, lookUpRun, type RunLookup } from "../engine/run-details.js";
 import { BodyReader } from "../rpc/read-body.js";
 import { fault } from "../run/faults.js";
+import { runName } from "../run/ids.js";
 import type { KeyStore } from "../store/port.js";
 import type { ApiKeys } from "./api-keys.js";
 import { errorBody, type Routes } from "./routes.js";
@@ -8,6 +10,7 @@ import { errorBody, type Routes } from "./routes.js";
 /** What the admin API needs. */
 export interface AdminServices {
   readonly host: Pick<RunHost, "list" | "cancel">;
+  readonly log: RunLookup;
   readonly keys: Pick<ApiKeys, "create" | "revoke">;
   readonly keyStore: Pick<KeyStore, "all">;
 }
@@ -15,7 +18,7 @@ export interface AdminServices {
 const maxBodyBytes = 64 * 1024;
 
 /** The admin API under `/api/v1`: what the dashboard and the command line ask a running server. */
-export function adminRoutes({ host, keys, keyStore }: AdminServices): Routes {
+export function adminRoutes({ host, log, keys, keyStore }: AdminServices): Routes {
   const bodies = new BodyReader(maxBodyBytes * 16);
   return {
     "GET /api/v1/runs": (exchange) => {
@@ -26,6 +29,12 @@ export function adminRoutes({ host, keys, keyStore }: AdminServices): Routes {
         createdAt: new Date(createdAt).toISOString(),
       }));
       exchange.sendJson(200, { items });
+    },
+    "GET /api/v1/runs/:id": async (exchange, { id }) => {
+      const row = await lookUpRun(log, id);
+      if (!row) return exchange.sendJson(404, errorBody("request/not-found", "There is no run with this request id."));
+      const live = host.list().find(({ key }) => runName(key) === runName(row.key));
+      exchange.sendJson(200, { ...describeRun(await foldRun(log, row)), subscribers: live?.subscribers ?? 0 });
     },
     "POST /api/v1/runs/:id/cancel": async (exchange, { id, caller }) => {
       const canceled = await host.cancel(id, fault("run/canceled", `Canceled by ${caller?.name ?? "an operator"}.`));

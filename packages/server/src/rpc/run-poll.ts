@@ -14,6 +14,9 @@ import { checkRequestId, countOf, heartbeat } from "./stream-run.js";
 /** Frames one poll carries at most; the client asks again for the rest. */
 const framesPerPoll = 512;
 
+/** Between two polls the client counts as there: a checkpoint made in that moment is offered to it. */
+const lingerMs = 2_000;
+
 /**
  * `RunPoll`: the same log by position, for clients behind proxies that break or buffer streams (T6). One poll answers with
  * the frames after the header `keyturn-position` (0: from the start) and ends; with none there yet it waits for the first one
@@ -31,9 +34,13 @@ export function runPoll(services: RpcServices): Call {
     const writer = new EnvelopeWriter(exchange, services.stallMs);
     try {
       writer.end(await answerPoll(subscription, after, writer));
-    } finally {
+    } catch (error) {
       close();
+      throw error;
     }
+    if (exchange.gone.aborted) return close();
+    exchange.gone.removeEventListener("abort", close);
+    setTimeout(close, lingerMs).unref();
   };
 }
 

@@ -1,5 +1,5 @@
 /** Why a store could not be opened. */
-export type StoreOpenCode = "in-use" | "newer-schema" | "not-a-store" | "unsupported" | "unavailable";
+export type StoreOpenCode = "in-use" | "missing" | "newer-schema" | "not-a-store" | "unsupported" | "unavailable";
 
 /** The store cannot be opened; the message says in one sentence why and what to do, and holds no secret. */
 export class StoreOpenError extends Error {

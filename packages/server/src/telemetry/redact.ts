@@ -7,31 +7,31 @@ const mask = "[redacted]";
 
 /**
  * Shapes of secrets that no configuration names: of other people's keys, and of keys in what a provider echoes.
- * None matches a quote or a backslash, so that a JSON line stays one.
+ * What the first group holds is kept. None matches a quote or a backslash, so that a JSON line stays one.
  */
-const patterns: readonly (readonly [RegExp, string])[] = [
-  [/\b(Bearer|Basic)(\s+|%20)[\w.~+/=%-]{8,}/gi, `$1 ${mask}`],
-  [
-    /((?:x-goog-api-key|x-api-key|api-key|authorization|cookie)\\?["']?\s*[:=]\s*\\?["']?)(?!\[redacted\]|(?:Bearer|Basic)\b)[^\s"'\\,;}]+/gi,
-    `$1${mask}`,
-  ],
-  [/([?&](?:key|api[-_]?key|access[-_]?token|token|sig|signature)=)[^&\s"'\\<>#]+/gi, `$1${mask}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\<>]*:)[^\s/@"'\\<>]+@/gi, `$1${mask}@`],
-  [/\b(?:sk|rk|pk|gsk|xai|kta?)[-_][\w-]{12,}/g, mask],
-  [/\bAIza[\w-]{20,}/g, mask],
+const patterns: readonly RegExp[] = [
+  /\b((?:Bearer|Basic)(?:\s+|%20))[\w.~+/=%-]{8,}/gi,
+  /((?:x-goog-api-key|x-api-key|api-key|authorization|cookie)\\?["']?\s*[:=]\s*\\?["']?)(?!\[redacted\]|(?:Bearer|Basic)\b)[^\s"'\\,;}]+/gi,
+  /([?&](?:key|api[-_]?key|access[-_]?token|token|sig|signature)=)[^&\s"'\\<>#]+/gi,
+  /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'\\<>]*:)[^\s/@"'\\<>]+(?=@)/gi,
+  /()\b(?:sk|rk|pk|gsk|xai|kta?)[-_][\w-]{12,}/g,
+  /()\bAIza[\w-]{20,}/g,
 ];
 
 /**
  * Redacts every form of the secrets (as it is, in JSON, URL-encoded, base64 in any alignment) and the common shapes of keys (I-143).
- * Secrets of fewer than 6 characters are left alone: they would blank out ordinary words.
+ * Secrets of fewer than 6 characters are left alone: they would blank out ordinary words. `hide` gives what stands in
+ * the place of each one; `[redacted]` by default.
  */
-export function createRedaction(secrets: readonly string[]): Redaction {
+export function createRedaction(secrets: readonly string[], hide: (secret: string) => string = () => mask): Redaction {
   const values = [...new Set(secrets.filter((secret) => secret.length >= 6).flatMap(formsOf))];
   const longestFirst = values.sort((left, right) => right.length - left.length);
   return (text) => {
     let clean = text;
-    for (const value of longestFirst) clean = clean.replaceAll(value, mask);
-    for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement);
+    for (const value of longestFirst) clean = clean.replaceAll(value, hide);
+    for (const pattern of patterns) {
+      clean = clean.replace(pattern, (found, kept: string) => kept + hide(found.slice(kept.length)));
+    }
     return clean;
   };
 }

@@ -17,7 +17,13 @@ interface Driver {
   close(): void;
 }
 
-type DriverModule = { DatabaseSync: new (file: string) => Driver };
+/** How a connection is opened. */
+export interface ConnectionOptions {
+  /** Nothing can be written, and nothing is created. */
+  readonly readOnly?: boolean;
+}
+
+type DriverModule = { DatabaseSync: new (file: string, options?: ConnectionOptions) => Driver };
 
 /** A connection that prepares each statement once: throw-away statements cost memory. */
 export class Database {
@@ -65,12 +71,12 @@ export class Database {
 }
 
 /** Opens a connection to a file; throws what the driver throws. */
-export type OpenDatabase = (file: string) => Database;
+export type OpenDatabase = (file: string, options?: ConnectionOptions) => Database;
 
 /** Node's own SQLite where it needs no flag (Node >= 22.13), else the package of the same API. */
 export async function loadSqlite(): Promise<OpenDatabase> {
   const driver = builtInDriver() ?? ((await import("@photostructure/sqlite")) as DriverModule);
-  return (file) => new Database(new driver.DatabaseSync(file));
+  return (file, options = {}) => new Database(new driver.DatabaseSync(file, options));
 }
 
 function builtInDriver(): DriverModule | undefined {

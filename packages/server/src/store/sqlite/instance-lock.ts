@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { StoreOpenError } from "../errors.js";
 import type { Database, OpenDatabase } from "./database.js";
 import { createPrivateFile } from "./private-file.js";
@@ -34,4 +35,20 @@ export function lockInstance(file: string, openDatabase: OpenDatabase): Instance
   }
   const held = database;
   return { release: () => held.close() };
+}
+
+/** Whether a process has the lock of a store; takes nothing and waits for nobody. */
+export function isLockHeld(file: string, openDatabase: OpenDatabase): boolean {
+  const lockFile = `${file}.lock`;
+  if (!existsSync(lockFile)) return false;
+  const database = openDatabase(lockFile);
+  try {
+    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE; ROLLBACK");
+    return false;
+  } catch (error) {
+    if (/locked|busy/i.test(String(error))) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
 }
