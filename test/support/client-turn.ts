@@ -26,9 +26,10 @@ export async function openClient(
   address: ConnectOptions,
   more: Partial<LocalAgentOptions> & { readonly folder?: string } = {},
 ): Promise<TestClient> {
+  // First, so that nothing is left behind when it fails.
+  const server = await AgentServer.connect(address);
   const folder = more.folder ?? (await mkdtemp(join(tmpdir(), "keyturn-client-")));
   const workspace = more.workspace ?? (await mkdtemp(join(tmpdir(), "keyturn-work-")));
-  const server = await AgentServer.connect(address);
   const store = await FileStore.open(folder);
   const options = { store, server, workspace, dataFolder: folder, policy: allowEverything, random: () => 0, ...more };
   const agent = await LocalAgent.open(options);

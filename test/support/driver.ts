@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { ClientMessageInit } from "@keyturn/client";
 import {
   AgentClientMessageSchema,
   type AgentServerMessage,
@@ -12,8 +13,7 @@ import { encodeClientMessage, encodeEnvelope, encodeHex } from "@keyturn/protoco
 import { type Answer, exchange } from "./post.js";
 import { openRun, openRunSse, type RunStream, type StreamEnd } from "./run-stream.js";
 
-/** A client message as a plain literal: the case and its value. */
-export type ClientMessageInit = NonNullable<MessageInitShape<typeof AgentClientMessageSchema>["message"]>;
+export type { ClientMessageInit } from "@keyturn/client";
 /** The answer to an execution as a plain literal. */
 export type ExecAnswer = NonNullable<MessageInitShape<typeof ExecClientMessageSchema>["message"]>;
 
@@ -35,8 +35,9 @@ export interface SessionOptions {
 }
 
 /**
- * One run as a client drives it: what the server sends as an async iterable, what the client sends as appends. Blob
- * requests are answered by themselves, executions through `onExec`.
+ * One run on the bare wire, with everything the client library's session hides from its users: statuses and headers,
+ * frames as bytes, append numbers of the test's choice, a stream that stays broken. What the server sends is an async
+ * iterable, what the client sends are appends; blob requests are answered by themselves, executions through `onExec`.
  */
 export class Session implements AsyncIterable<AgentServerMessage>, AsyncDisposable {
   readonly requestId: string;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { backoffMs } from "./backoff.js";
 import { pause, type SessionClock } from "./clock.js";
 import { ServerRefusal } from "./refusal.js";
@@ -42,6 +43,8 @@ export class Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    // Each append under way listens; that many are no leak.
+    setMaxListeners(4 * maxUnderWay, this.#abort.signal);
   }
 
   /** Messages that are not acknowledged. */

@@ -9,6 +9,7 @@ import { outcomeOf } from "../run/phases.js";
 import type { RunOptions } from "../run/records.js";
 import { classify } from "../run/sequence.js";
 import { newRun, type RunState } from "../run/state.js";
+import { DeltaTick } from "./delta-tick.js";
 import { firstFence, type LogRun } from "./ports.js";
 import { decodeRecord } from "./record-codec.js";
 import { Runner, type RunnerServices } from "./runner.js";
@@ -46,10 +47,12 @@ export class RunHost {
   /** Heartbeat numbers since the append stored before, by run. */
   readonly #heartbeats = new WeakMap<Runner, number[]>();
   readonly #services: RunnerServices;
+  readonly #tick: DeltaTick;
   #stopping = false;
 
   constructor(services: RunnerServices) {
     this.#services = services;
+    this.#tick = new DeltaTick(services.clock);
   }
 
   /** Takes over every run that has no end. Damaged ones are reported and left alone (D3). */
@@ -191,7 +194,7 @@ export class RunHost {
   }
 
   #adopt(state: RunState, fence: number, opened: boolean): Runner {
-    const runner = new Runner({ state, fence, opened }, this.#services, (of, records) =>
+    const runner = new Runner({ state, fence, opened }, this.#services, this.#tick, (of, records) =>
       this.#noteRecords(of, records),
     );
     this.#live.set(runName(state.key), runner);

@@ -10,6 +10,7 @@ import { outcomeOf } from "../run/phases.js";
 import type { RunState } from "../run/state.js";
 import { type Deadline, wanted } from "../run/wanted.js";
 import { coalesce } from "./coalesce.js";
+import type { DeltaTick } from "./delta-tick.js";
 import { RunningEffects } from "./effects.js";
 import type { Clock, Codec, EngineReports, LogFrame, LogRecord, RunLog, TurnEffects } from "./ports.js";
 import { encodeRecord } from "./record-codec.js";
@@ -33,6 +34,11 @@ interface Letter {
   readonly settle?: { resolve(answer: Answer): void; reject(error: unknown): void };
 }
 
+/** Whether an input only goes on with the block that readers see already. */
+function goesOn({ block }: RunState, input: RunInput): boolean {
+  return input.kind === "pass" && input.event.kind === "delta" && input.event.channel === block?.channel;
+}
+
 /** Letters above which senders that can wait are made to wait. */
 const mailboxRoom = 512;
 
@@ -49,6 +55,8 @@ export class Runner {
   readonly #fence: number;
   #opened: boolean;
   #mailbox: Letter[] = [];
+  /** The mailbox holds something that does not wait for the tick. */
+  #urgent = false;
   #busy = false;
   #abandoned = false;
   #room: (() => void)[] = [];
@@ -58,12 +66,15 @@ export class Runner {
   #armedAt = Number.POSITIVE_INFINITY;
   readonly #subscriptions = new Set<Subscription>();
   readonly #services: RunnerServices;
+  readonly #tick: DeltaTick;
+  readonly #wakeUp = () => this.#start();
   readonly #effects: RunningEffects;
   readonly #onRecords: (runner: Runner, records: readonly RecordDraft[]) => void;
 
   constructor(
     start: { state: RunState; fence: number; opened: boolean },
     services: RunnerServices,
+    tick: DeltaTick,
     onRecords: (runner: Runner, records: readonly RecordDraft[]) => void,
   ) {
     this.key = start.state.key;
@@ -71,6 +82,7 @@ export class Runner {
     this.#fence = start.fence;
     this.#opened = start.opened;
     this.#services = services;
+    this.#tick = tick;
     this.#onRecords = onRecords;
     this.#tail = new Tail(start.state.position);
     this.#signs = { ...noSigns, absentSince: services.clock.now() };
@@ -104,15 +116,13 @@ export class Runner {
   /** Puts an input in the mailbox; resolves with the answer once its records are on disk. */
   post(input: RunInput): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#mailbox.push({ input, settle: { resolve, reject } });
-      this.#wakeUp();
+      this.#put({ input, settle: { resolve, reject } });
     });
   }
 
   /** Puts an input in the mailbox; resolves as soon as there is room for another. */
   offer(input: RunInput): Promise<void> {
-    this.#mailbox.push({ input });
-    this.#wakeUp();
+    this.#put({ input });
     if (this.#mailbox.length < mailboxRoom) return Promise.resolve();
     return new Promise((resolve) => this.#room.push(resolve));
   }
@@ -161,20 +171,34 @@ export class Runner {
     if (!outcomeOf(this.#state.phase)) this.#arm(wanted(this.#state, this.#signs, this.#services.limits).deadlines);
   }
 
-  #wakeUp(): void {
-    if (this.#busy) return;
+  #put(letter: Letter): void {
+    this.#mailbox.push(letter);
+    this.#urgent ||= !goesOn(this.#state, letter.input);
+    if (this.#mayWait()) this.#tick.join(this.#wakeUp);
+    else this.#start();
+  }
+
+  #mayWait(): boolean {
+    return !this.#urgent && this.#mailbox.length < mailboxRoom;
+  }
+
+  #start(): void {
+    if (this.#busy || this.#mailbox.length === 0) return;
     this.#busy = true;
     queueMicrotask(() => void this.#drain());
   }
 
   async #drain(): Promise<void> {
-    while (this.#mailbox.length > 0) {
+    do {
       const letters = this.#mailbox;
       this.#mailbox = [];
+      this.#urgent = false;
       for (const room of this.#room.splice(0)) room();
       await this.#handle(coalesce(letters));
-    }
+    } while (this.#mailbox.length > 0 && !this.#mayWait());
     this.#busy = false;
+    // The tick may have passed while the batch was being stored.
+    if (this.#mailbox.length > 0) this.#tick.join(this.#wakeUp);
   }
 
   /** One batch: each input is decided on the state the one before left; all records are stored together. */
