@@ -81,9 +81,12 @@ export async function* streamPass(attempt: Attempt, signal: AbortSignal): AsyncG
   } finally {
     signal.removeEventListener("abort", abort);
     transport.stop();
-    controller.abort();
+    controller.abort(over);
   }
 }
+
+/** One for all: a new reason would collect a stack for every pass. */
+const over = new DOMException("The pass is over", "AbortError");
 
 async function openStream(attempt: Attempt, names: ToolNames, fetch: typeof globalThis.fetch, signal: AbortSignal) {
   const { entry, request, quirks } = attempt;
@@ -96,7 +99,7 @@ async function openStream(attempt: Attempt, names: ToolNames, fetch: typeof glob
     replay: !quirks.noReplay,
   });
   const effort = requestedEffort(request.parameters, entry.known?.efforts);
-  const opened = adapter.open({ entry, request, prompt, fetch, effort, quirks });
+  const opened = adapter.open({ entry, request, prompt, fetch, signal, effort, quirks });
   const options: LanguageModelV3CallOptions = {
     prompt: opened.prompt ?? prompt,
     ...(request.tools.length > 0

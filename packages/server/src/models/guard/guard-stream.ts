@@ -17,6 +17,8 @@ export interface GuardOptions {
   readonly afterEndMs?: number;
 }
 
+type Forwarded = Accepted["forward"][number];
+
 const rawKeptBytes = 4_096;
 
 /**
@@ -134,43 +136,48 @@ class StreamGuard {
       report.fault = named(source, "model/garbled", (error as Error).message);
       return "";
     }
-    let clean = "";
+    const values: Forwarded[] = [];
     for (const event of events) {
       if (report.fault || this.#ended) break;
-      clean += this.#accept(event, atEnd);
+      for (const value of this.#accept(event, atEnd)) {
+        const last = values.at(-1);
+        const joined = last && this.#protocol.join?.(last, value);
+        if (joined) values[values.length - 1] = joined;
+        else values.push(value);
+      }
     }
-    return clean;
+    return values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join("");
   }
 
-  #accept(event: SseEvent, atEnd: boolean): string {
+  #accept(event: SseEvent, atEnd: boolean): readonly Forwarded[] {
     const { report, source } = this.#options;
     const data = event.data.trim();
-    if (data === "" || data.startsWith(":") || event.event === "ping") return "";
+    if (data === "" || data.startsWith(":") || event.event === "ping") return [];
     if (data === "[DONE]") return this.#apply(this.#protocol.done());
     let value: unknown;
     try {
       value = JSON.parse(data);
     } catch {
       // The last event of a cut stream is half an event: the end is what went wrong.
-      if (atEnd) return "";
+      if (atEnd) return [];
       report.fault =
         event.event === "error"
           ? providerFault({ kind: "", message: data }, source)
           : named(source, "model/garbled", `The provider sent an event that is not JSON: ${data.slice(0, 200)}`);
-      return "";
+      return [];
     }
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return "";
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
     report.events += 1;
     return this.#apply(this.#protocol.accept(value as Record<string, unknown>));
   }
 
-  #apply(accepted: Accepted): string {
+  #apply(accepted: Accepted): readonly Forwarded[] {
     const { report, source } = this.#options;
     // An error after a whole answer takes nothing away.
     if (accepted.error && !report.terminal) report.fault = providerFault(accepted.error, source);
     if (accepted.terminal) report.terminal = true;
     if (accepted.terminal === "hard") this.#ended = true;
-    return accepted.forward.map((value) => `data: ${JSON.stringify(value)}\n\n`).join("");
+    return accepted.forward;
   }
 
   #remember(bytes: Uint8Array): void {

@@ -1,12 +1,13 @@
 import { type ProviderError, readProviderError } from "../errors.js";
 import type { ProviderType } from "../port.js";
 import { CallSlots, type RawCallDelta } from "./call-slots.js";
+import { type JoinDeltas, joinAnthropic, joinChat, joinResponses } from "./join-deltas.js";
 import type { StreamReport } from "./stream-report.js";
 
 /** What one event means for the guard. */
 export interface Accepted {
   /** Values to pass on to the driver, in order. */
-  readonly forward: readonly unknown[];
+  readonly forward: readonly Readonly<Record<string, unknown>>[];
   /** An error the provider put into the stream (I-83). */
   readonly error?: ProviderError;
   /** "soft": the answer is whole but usage may follow; "hard": nothing follows. */
@@ -18,6 +19,7 @@ export interface StreamProtocol {
   accept(value: Record<string, unknown>): Accepted;
   /** The `[DONE]` line. */
   done(): Accepted;
+  readonly join?: JoinDeltas;
 }
 
 /** The rules for a provider type. `report` receives what the rules learn on the way. */
@@ -37,6 +39,7 @@ export function createStreamProtocol(type: ProviderType, report: StreamReport): 
 const nothing: Accepted = { forward: [] };
 
 class ChatProtocol implements StreamProtocol {
+  readonly join = joinChat;
   readonly #slots = new CallSlots();
   readonly #report: StreamReport;
   #finished = false;
@@ -91,6 +94,8 @@ class ChatProtocol implements StreamProtocol {
 }
 
 class ResponsesProtocol implements StreamProtocol {
+  readonly join = joinResponses;
+
   accept(value: Record<string, unknown>): Accepted {
     switch (value["type"]) {
       case "error":
@@ -122,6 +127,8 @@ const anthropicEvents = new Set([
 ]);
 
 class AnthropicProtocol implements StreamProtocol {
+  readonly join = joinAnthropic;
+
   accept(value: Record<string, unknown>): Accepted {
     const type = value["type"];
     if (type === "error" || (type === undefined && isPresent(value["error"]))) {

@@ -12,6 +12,8 @@ export interface CallSettings {
   readonly request: ModelRequest;
   readonly prompt: LanguageModelV3Prompt;
   readonly fetch: VendorFetch;
+  /** The signal that `doStream` of this call will be given; no other call has it. */
+  readonly signal: AbortSignal;
   readonly effort: Effort | undefined;
   readonly quirks: Quirks;
 }

@@ -129,20 +129,33 @@ export function findRun(database: Database, key: RunKey): SqlRow | undefined {
 function advanceRun(database: Database, given: WriteCommands["append"]["given"]): number {
   const { key, fence, rows, conversationId, ended, at } = given;
   const before = rows[0] === undefined ? null : rows[0].position - 1;
-  const run = database.get(
-    `UPDATE runs SET last_position = coalesce(?, last_position), conversation_id = coalesce(?, conversation_id),
+  const last = rows.at(-1)?.position ?? null;
+  // Setting a column rewrites its indexes even when the value stays: most appends only move the position.
+  const run =
+    conversationId === undefined && ended !== true
+      ? database.get(
+          `UPDATE runs SET last_position = coalesce(?, last_position)
+           WHERE request_id = ? AND generation = ? AND fence = ? AND last_position = coalesce(?, last_position) RETURNING id`,
+          last,
+          key.requestId,
+          key.generation,
+          fence,
+          before,
+        )
+      : database.get(
+          `UPDATE runs SET last_position = coalesce(?, last_position), conversation_id = coalesce(?, conversation_id),
        ended_at = CASE WHEN ? = 1 THEN coalesce(ended_at, ?) ELSE ended_at END, ended = max(ended, ?)
      WHERE request_id = ? AND generation = ? AND fence = ? AND last_position = coalesce(?, last_position) RETURNING id`,
-    rows.at(-1)?.position ?? null,
-    conversationId ?? null,
-    ended === true ? 1 : 0,
-    at,
-    ended === true ? 1 : 0,
-    key.requestId,
-    key.generation,
-    fence,
-    before,
-  );
+          last,
+          conversationId ?? null,
+          ended === true ? 1 : 0,
+          at,
+          ended === true ? 1 : 0,
+          key.requestId,
+          key.generation,
+          fence,
+          before,
+        );
   if (run !== undefined) return run.id as number;
   const row = findRun(database, key);
   const found = row === undefined ? undefined : decodeRun(row);
