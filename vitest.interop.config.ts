@@ -12,6 +12,6 @@ export default defineConfig({
     // One for the file that waits for minutes, one for all the others in turn.
     maxWorkers: 2,
     sequence: { sequencer: LongFirst },
-    reporters: ["verbose"],
+    reporters: ["verbose", "./test/support/plain-summary.ts"],
   },
 });
