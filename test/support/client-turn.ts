@@ -40,8 +40,10 @@ export async function openClient(
     async [Symbol.asyncDispose]() {
       await agent.close();
       server.close();
-      if (more.workspace === undefined) await rm(workspace, { recursive: true, force: true });
-      if (more.folder === undefined) await rm(folder, { recursive: true, force: true });
+      if (more.workspace === undefined)
+        await rm(workspace, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+      if (more.folder === undefined)
+        await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }

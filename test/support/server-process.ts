@@ -54,5 +54,7 @@ export async function startServerProcess(dataDir: string, more: readonly string[
 /** A folder that is removed when it is disposed of. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "keyturn-test-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  // A process that was just ended may still write its last file.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 };
+  return { path, [Symbol.asyncDispose]: () => rm(path, options) };
 }
