@@ -171,7 +171,7 @@ class UnrulyTransport implements Transport {
   readonly name = "http1";
   readonly #inner: Http1Transport;
   #sent = 0;
-  #held: (() => void) | undefined;
+  #held: (() => void)[] = [];
 
   constructor(inner: Http1Transport) {
     this.#inner = inner;
@@ -185,9 +185,9 @@ class UnrulyTransport implements Transport {
     const isFirstTry = ++this.#sent % 3 === 1;
     const { message } = decodeClientMessage(args[2]);
     const isResult = message.case === "execClientMessage" && message.value.message.case !== "shellStream";
-    if (isResult) await new Promise<void>((resolve) => (this.#held = resolve));
+    if (isResult) await new Promise<void>((resolve) => this.#held.push(resolve));
     await this.#inner.append(...args);
-    this.#held?.();
+    for (const release of this.#held.splice(0)) release();
     if (isFirstTry) throw Object.assign(new Error("the answer was lost"), { code: "ECONNRESET" });
     await this.#inner.append(...args);
   }

@@ -136,6 +136,24 @@ describe("RunSSE and BidiAppend", () => {
     session.close();
   });
 
+  test("an append that overtakes a heartbeat goes on as soon as that is there (A1, A5, I9)", async () => {
+    const heartbeat = bytesOf({ case: "clientHeartbeat", value: {} });
+    for (let round = 0; round < 10; round += 1) {
+      const session = await Session.open(options({ onExec: () => undefined }));
+      await session.ask("hello");
+      await session.until(({ message }) => message.case === "execServerMessage");
+      const value = { result: { case: "error" as const, value: { error: "not in this test" } } };
+      const result = bytesOf({
+        case: "execClientMessage",
+        value: { id: 1, message: { case: "requestContextResult", value } },
+      });
+      await Promise.all([session.append(2, result), session.append(1, heartbeat), session.append(2, result)]);
+      // Nothing else is sent: what was noted of the heartbeat has to be enough.
+      await session.until((message) => isUpdate(message, "stepStarted"));
+      session.close();
+    }
+  });
+
   test("the payload comes as hex in either case or as bytes, in binary or JSON, zipped or not (T7)", async () => {
     const bytes = bytesOf({ case: "clientHeartbeat", value: {} });
     const send = (fields: object, zip = false) => {

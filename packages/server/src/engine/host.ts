@@ -81,6 +81,9 @@ export class RunHost {
     const alsoSeen = this.#heartbeats.get(runner) ?? [];
     this.#heartbeats.delete(runner);
     const answer = await runner.post({ kind: "append", number, hash, bytes, message, alsoSeen, options });
+    // An append that left no record has not noted the heartbeats it was to carry.
+    if (answer.kind !== "accepted") this.#noteHeartbeats(runner, alsoSeen);
+    this.#fillGap(runner);
     if (answer.kind === "refused") throw new FaultError(answer.fault);
     return answer;
   }
@@ -137,14 +140,22 @@ export class RunHost {
       runner.execAlive(of.value.message.value.id);
     }
     if (typeof number !== "number" || outcomeOf(runner.state.phase)) return { kind: "accepted" };
-    if (runner.state.sequence.gapSince !== null) {
-      void runner.offer({ kind: "numbers", numbers: [number] });
-    } else {
-      const seen = this.#heartbeats.get(runner);
-      if (seen) seen.push(number);
-      else this.#heartbeats.set(runner, [number]);
-    }
+    this.#noteHeartbeats(runner, [number]);
+    this.#fillGap(runner);
     return { kind: "accepted" };
+  }
+
+  #noteHeartbeats(runner: Runner, numbers: readonly number[]): void {
+    if (numbers.length === 0) return;
+    this.#heartbeats.set(runner, [...(this.#heartbeats.get(runner) ?? []), ...numbers]);
+  }
+
+  /** An append that overtook a heartbeat waits for its number: it is told at once, not with the next append. */
+  #fillGap(runner: Runner): void {
+    const numbers = this.#heartbeats.get(runner);
+    if (!numbers || runner.state.sequence.gapSince === null) return;
+    this.#heartbeats.delete(runner);
+    void runner.offer({ kind: "numbers", numbers });
   }
 
   /** A request id whose run is at rest may be used again, with numbers from the start (A3, I-01). */
