@@ -122,7 +122,7 @@ describe("kill -9", () => {
 
   test("while an execution is open: the same execution under the same id, its result counts", async () => {
     const crashing = await Crashing.start([
-      { calls: [{ name: "Read", args: { path: "/work/a.txt" } }] },
+      { calls: [{ name: "Read", args: { path: "/project/a.txt" } }] },
       { text: "It says AAA." },
     ]);
     const first = await crashing.open("run-3", {
@@ -142,7 +142,7 @@ describe("kill -9", () => {
 
   test("after a result was accepted: the execution is never asked again, and a resent result has no effect", async () => {
     const crashing = await Crashing.start((_request, index) => {
-      if (index === 0) return { calls: [{ name: "Read", args: { path: "/work/a.txt" } }] };
+      if (index === 0) return { calls: [{ name: "Read", args: { path: "/project/a.txt" } }] };
       return index === 1 ? { text: "slow", hang: true } : { text: "It says AAA." };
     });
     const first = await crashing.open("run-4");

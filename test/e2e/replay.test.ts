@@ -63,8 +63,8 @@ const runs: Readonly<Record<string, () => Promise<TestServer>>> = {
       {
         text: "I look.",
         calls: [
-          { name: "Read", args: { path: "/work/a.txt" }, id: "call_a" },
-          { name: "Read", args: { path: "/work/none.txt" }, id: "call_b" },
+          { name: "Read", args: { path: "/project/a.txt" }, id: "call_a" },
+          { name: "Read", args: { path: "/project/none.txt" }, id: "call_b" },
         ],
       },
       { calls: [{ name: "Shell", args: { command: "cat a.txt" }, id: "call_c" }] },

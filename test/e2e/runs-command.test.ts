@@ -15,7 +15,7 @@ async function startHeld(requestId: string) {
   let letGo = () => {};
   const holdUntil = new Promise<void>((resolve) => (letGo = resolve));
   const vendor = await startVendor("openai-compatible", [
-    { calls: [{ name: "Read", args: { path: "/work/a.txt" }, id: "call_a" }] },
+    { calls: [{ name: "Read", args: { path: "/project/a.txt" }, id: "call_a" }] },
     { text: "so far", deltaCount: 1, holdUntil },
   ]);
   cleanups.push(vendor);

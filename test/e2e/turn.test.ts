@@ -54,12 +54,12 @@ describe("a turn", () => {
       {
         text: "I look.",
         calls: [
-          { name: "Read", args: { path: "/work/a.txt" }, id: "call_a" },
-          { name: "Read", args: { path: "/work/missing.txt" }, id: "call_b" },
+          { name: "Read", args: { path: "/project/a.txt" }, id: "call_a" },
+          { name: "Read", args: { path: "/project/missing.txt" }, id: "call_b" },
         ],
         usage: { input: 10, output: 5 },
       },
-      { calls: [{ name: "Edit", args: { path: "/work/a.txt", old_string: "two", new_string: "2" } }] },
+      { calls: [{ name: "Edit", args: { path: "/project/a.txt", old_string: "two", new_string: "2" } }] },
       { calls: [{ name: "Shell", args: { command: "cat a.txt" } }], usage: { input: 7, output: 3 } },
       { text: "Done.", usage: { input: 20, output: 4 } },
     ]);
@@ -67,7 +67,7 @@ describe("a turn", () => {
     await session.ask("Change two to 2.", { model: "scripted" });
     expect(await session.ended).toEqual({ kind: "completed" });
 
-    expect(workspace.files.get("/work/a.txt")).toBe("one\n2\n");
+    expect(workspace.files.get("/project/a.txt")).toBe("one\n2\n");
     expect(session.text).toBe("I look.Done.");
     // One request a pass: nothing is asked of the model twice.
     expect(vendor.requests).toHaveLength(4);
@@ -103,7 +103,11 @@ describe("a turn", () => {
   test("results that come back in reverse order go to the model in call order (U1, I-58)", async () => {
     const { server, vendor } = await setUp([
       {
-        calls: ["a", "b", "c"].map((name) => ({ name: "Read", args: { path: `/work/${name}` }, id: `call_${name}` })),
+        calls: ["a", "b", "c"].map((name) => ({
+          name: "Read",
+          args: { path: `/project/${name}` },
+          id: `call_${name}`,
+        })),
       },
       { text: "ok" },
     ]);
@@ -138,9 +142,9 @@ describe("a turn", () => {
   test("a call that is broken, unknown or cut is answered with an error, and the turn goes on (I-98, I-99)", async () => {
     const workspace = new MemoryWorkspace();
     const { server, vendor } = await setUp([
-      { calls: [{ name: "Read", args: '{"path": "/work/a' }] },
+      { calls: [{ name: "Read", args: '{"path": "/project/a' }] },
       { calls: [{ name: "Fly", args: {} }] },
-      { calls: [{ name: "Write", args: { path: "/work/a", contents: "x" } }], finish: "length" },
+      { calls: [{ name: "Write", args: { path: "/project/a", contents: "x" } }], finish: "length" },
       { text: "I give up." },
     ]);
     const session = await open(server, { onExec: workspace.answer });
@@ -160,8 +164,8 @@ describe("a turn", () => {
       [
         {
           calls: [
-            { name: "Read", args: { path: "/work/a" }, id: "call_a" },
-            { name: "Read", args: { path: "/work/b" }, id: "call_b" },
+            { name: "Read", args: { path: "/project/a" }, id: "call_a" },
+            { name: "Read", args: { path: "/project/b" }, id: "call_b" },
           ],
         },
         { text: "ok" },
@@ -192,7 +196,7 @@ describe("a turn", () => {
 
   test("thinking is shown with its duration and goes back to the model that wrote it", async () => {
     const { server, vendor } = await setUp([
-      { thinking: "hmm", calls: [{ name: "Read", args: { path: "/work/a" } }] },
+      { thinking: "hmm", calls: [{ name: "Read", args: { path: "/project/a" } }] },
       { text: "ok" },
     ]);
     const session = await open(server, { onExec: new MemoryWorkspace({ a: "A" }).answer });
@@ -217,7 +221,7 @@ describe("a turn", () => {
 
 describe("the conversation", () => {
   test("checkpoints follow every step, each after the blobs it stands on (O4, O5, I8)", async () => {
-    const { server } = await setUp([{ calls: [{ name: "Read", args: { path: "/work/a" } }] }, { text: "done" }]);
+    const { server } = await setUp([{ calls: [{ name: "Read", args: { path: "/project/a" } }] }, { text: "done" }]);
     const session = await open(server, { onExec: new MemoryWorkspace({ a: "A" }).answer });
     await session.ask("go", { model: "scripted" });
     expect(await session.ended).toEqual({ kind: "completed" });
@@ -243,15 +247,15 @@ describe("the conversation", () => {
 
   test("the next turn starts from the checkpoint: the request before is its exact prefix (U6, I-123)", async () => {
     const { server, vendor } = await setUp([
-      { calls: [{ name: "Read", args: { path: "/work/a" } }] },
+      { calls: [{ name: "Read", args: { path: "/project/a" } }] },
       { text: "first answer" },
       { text: "second answer" },
     ]);
     const context = {
       rules: [
-        { fullPath: "/work/AGENTS.md", content: "Always be brief.", type: { type: { case: "global", value: {} } } },
+        { fullPath: "/project/AGENTS.md", content: "Always be brief.", type: { type: { case: "global", value: {} } } },
       ],
-      gitRepos: [{ path: "/work", status: "## main\n M a\n", branchName: "main" }],
+      gitRepos: [{ path: "/project", status: "## main\n M a\n", branchName: "main" }],
     };
     const workspace = new MemoryWorkspace({ a: "A" }, context);
     const blobs = new Map<string, Uint8Array>();
@@ -270,7 +274,7 @@ describe("the conversation", () => {
     expect(JSON.stringify(after.at(-1))).toContain("two");
     const system = String(before[0]?.content);
     expect(system).toContain("Always be brief.");
-    expect(system).toContain("Workspace: /work");
+    expect(system).toContain("Workspace: /project");
     expect(JSON.stringify(before[1])).toContain("main");
     // Nothing of the setting changed, so it is not told again.
     expect(JSON.stringify(after.at(-1))).not.toContain("Always be brief.");
@@ -340,7 +344,7 @@ describe("ends", () => {
   });
 
   test("a cancel action aborts what is open, closes its calls and keeps the partial text (O3, O7, I-31)", async () => {
-    const { server } = await setUp([{ text: "partial", calls: [{ name: "Read", args: { path: "/work/a" } }] }]);
+    const { server } = await setUp([{ text: "partial", calls: [{ name: "Read", args: { path: "/project/a" } }] }]);
     const workspace = new MemoryWorkspace();
     const session = await open(server, {
       onExec: (message) => (message.message.case === "readArgs" ? undefined : workspace.answer(message)),
@@ -390,7 +394,7 @@ describe("ends", () => {
       {
         calls: Array.from({ length: 20 }, (_, index) => ({
           name: "Read",
-          args: { path: `/work/${index}` },
+          args: { path: `/project/${index}` },
           id: `call_${index}`,
         })),
       },

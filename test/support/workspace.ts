@@ -3,7 +3,7 @@ import type { ExecAnswer } from "./driver.js";
 
 /** A workspace in memory that answers executions as a client would. */
 export class MemoryWorkspace {
-  readonly root = "/work";
+  readonly root = "/project";
   readonly files = new Map<string, string>();
   /** Everything that was asked for, by kind, in order. */
   readonly asked: string[] = [];

@@ -5,10 +5,10 @@ import { leftOutFolders, withoutFolders } from "./left-out-folders.js";
 
 test("version control's files and installed packages are left out, unless they are asked for by name", () => {
   expect(leftOutFolders(undefined, "src/**")).toEqual([".git", "node_modules"]);
-  expect(leftOutFolders("/work/node_modules/left-pad")).toEqual([".git"]);
+  expect(leftOutFolders("/project/node_modules/left-pad")).toEqual([".git"]);
   expect(leftOutFolders("C:\\work\\.git", "**/node_modules/*.js")).toEqual([]);
   // A name that only begins alike is another folder.
-  expect(leftOutFolders("/work/.github")).toEqual([".git", "node_modules"]);
+  expect(leftOutFolders("/project/.github")).toEqual([".git", "node_modules"]);
 });
 
 test("an answer loses the files of such folders, and its totals their share", () => {
