@@ -2,7 +2,6 @@ import type { AgentClientMessage } from "@keyturn/protocol/agent";
 import type { Answer } from "../run/answer.js";
 import { isSignOfLife, startsRun } from "../run/decide-message.js";
 import type { RecordDraft } from "../run/draft.js";
-import { evolve } from "../run/evolve.js";
 import { type Fault, FaultError, fault } from "../run/faults.js";
 import { type Position, type RunKey, runName } from "../run/ids.js";
 import { outcomeOf } from "../run/phases.js";
@@ -10,8 +9,8 @@ import type { RunOptions } from "../run/records.js";
 import { classify } from "../run/sequence.js";
 import { newRun, type RunState } from "../run/state.js";
 import { DeltaTick } from "./delta-tick.js";
-import { firstFence, type LogRun } from "./ports.js";
-import { decodeRecord } from "./record-codec.js";
+import { firstFence } from "./ports.js";
+import { foldRun } from "./run-details.js";
 import { Runner, type RunnerServices } from "./runner.js";
 import type { Subscription } from "./subscription.js";
 
@@ -190,18 +189,9 @@ export class RunHost {
       return this.#adopt(newRun({ requestId, generation: 0 }, this.#services.clock.now()), firstFence, false);
     }
     const fence = row.ended ? row.fence : await this.#services.log.claim(row.key);
-    const runner = this.#adopt(await this.#fold(row), fence, true);
+    const runner = this.#adopt(await foldRun(this.#services.log, row), fence, true);
     if (!row.ended) await runner.post({ kind: "taken-over" });
     return runner;
-  }
-
-  async #fold(row: LogRun): Promise<RunState> {
-    let state = newRun(row.key, row.createdAt);
-    for (;;) {
-      const records = await this.#services.log.read(row.key, state.position, 512);
-      for (const record of records) state = evolve(state, decodeRecord(record), record.at);
-      if (records.length < 512) return state;
-    }
   }
 
   #adopt(state: RunState, fence: number, opened: boolean): Runner {

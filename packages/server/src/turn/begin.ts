@@ -42,7 +42,9 @@ export function beginTurn(
   const model = models.resolve(requested);
   if (!model) return unknownModel(models, requested);
   const base = readBase(request);
-  const images = readImages(action.userMessage, prefetched(request));
+  const bodies = prefetched(request);
+  const selected = readSelected(action.userMessage?.selectedContext);
+  const images = readImages(selected.images, bodies);
   const userMessage = action.userMessage ? blobOf(toBinary(UserMessageSchema, action.userMessage)) : null;
   const previousMode = readMode(request.conversationState?.mode);
   const facts: TurnFacts = {
@@ -51,7 +53,7 @@ export function beginTurn(
     previousMode: previousMode ?? null,
     parameters: Object.fromEntries(request.requestedModel?.parameters.map(({ id, value }) => [id, value]) ?? []),
     text: action.text,
-    selected: readSelected(action.userMessage?.selectedContext).facts,
+    selected: selected.facts,
     images: images.kept,
     imageNotes: images.notes,
     userMessage: userMessage?.id ?? null,
@@ -64,7 +66,6 @@ export function beginTurn(
     todos: readTodos(request.conversationState?.todos ?? [], at),
     startedAt: at,
   };
-  const bodies = prefetched(request);
   return {
     conversationId,
     model: model.id,
@@ -153,11 +154,11 @@ function prefetched(request: AgentRunRequest): ReadonlyMap<BlobId, Blob> {
   return found;
 }
 
-function readImages(userMessage: UserMessage | undefined, bodies: ReadonlyMap<BlobId, Blob>) {
+function readImages(images: ReturnType<typeof readSelected>["images"], bodies: ReadonlyMap<BlobId, Blob>) {
   const blobs: Blob[] = [];
   const kept: { mediaType: string; blobId: BlobId }[] = [];
   const notes: string[] = [];
-  for (const image of readSelected(userMessage?.selectedContext).images) {
+  for (const image of images) {
     const mediaType = image.mediaType || "image/png";
     if (image.bytes && image.bytes.byteLength > 0) {
       const blob = blobOf(image.bytes);
